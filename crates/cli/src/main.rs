@@ -1,0 +1,2 @@
+//! One tool for Tensogram, BinTensors and struct-frame data.
+fn main() {}

@@ -1,0 +1,12 @@
+//! Values to bytes and back: packing, shuffling, compression and bit masks. Knows no message format.
+//!
+//! Every codec is one folder and one cargo feature, and answers the same [`Codec`] trait: it states an upper bound
+//! for its output, decodes into memory the caller gives, and says whether it can decode a part.
+#![deny(unsafe_code)]
+
+mod codec; // the trait every codec answers
+mod error; // what went wrong, in which codec, at which byte
+pub mod parallel; // splitting work over threads with the same result
+
+pub use codec::{Codec, Window};
+pub use error::{CodecError, CodecErrorKind};

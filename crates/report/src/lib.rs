@@ -1,0 +1,20 @@
+//! What we say about bytes: findings with stable codes and spans, trees that name every byte range, and one JSON form
+//! for both, the same in every tool.
+//!
+//! ```
+//! use fw_report::{Finding, Report};
+//!
+//! let mut report = Report::new();
+//! report.push(Finding::error("hash_mismatch", "stored 00, computed 2d").at(16..24).on("message[0].object[1]"));
+//! assert!(!report.is_ok());
+//! assert_eq!(report.findings()[0].to_string(), "error[hash_mismatch] message[0].object[1]: stored 00, computed 2d (bytes 16..24)");
+//! ```
+#![forbid(unsafe_code)]
+
+mod finding; // one thing worth saying
+mod report; // all of them, with a verdict
+mod tree; // bytes named range by range
+
+pub use finding::{Finding, Severity};
+pub use report::Report;
+pub use tree::Tree;

@@ -1,0 +1,3 @@
+//! Sets up and runs everything this project promises.
+
+fn main() {}
