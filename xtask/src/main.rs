@@ -1,3 +1,58 @@
-//! Sets up and runs everything this project promises.
+//! Sets up and runs everything this project promises. `cargo xtask` alone says what there is.
 
-fn main() {}
+mod context;
+mod debian;
+mod outcome;
+mod process;
+mod steps;
+mod test;
+mod venv;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use lexopt::prelude::*;
+
+use context::Context;
+
+const HELP: &str = "\
+usage: cargo xtask COMMAND
+
+  test [--only STEP]... [--list]   lints, then every test; the one command that CI runs
+  venv                             set up the Python environment that interop tests use, print its interpreter
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    let mut args = lexopt::Parser::from_env();
+    let Some(Value(command)) = args.next()? else {
+        print!("{HELP}");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut context = Context::locate()?;
+    match command.string()?.as_str() {
+        "test" => test::main(&mut context, args),
+        "venv" => {
+            let environment = context.python()?;
+            for skipped in &environment.missing {
+                eprintln!("skipped: {skipped}");
+            }
+            println!("{}", environment.interpreter.display());
+            Ok(ExitCode::SUCCESS)
+        }
+        "help" => {
+            print!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        other => bail!("no command `{other}`\n{HELP}"),
+    }
+}

@@ -1,0 +1,116 @@
+//! What a step found, and the table at the end of a run.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Counts of one step. A step that counts nothing of its own is one check.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    /// One line per thing that could not run here, with its reason.
+    pub(crate) skipped: Vec<String>,
+}
+
+impl Outcome {
+    /// One check, by the verdict of the process that made it.
+    pub(crate) fn from_success(success: bool) -> Self {
+        Self { passed: u64::from(success), failed: u64::from(!success), ..Self::default() }
+    }
+
+    /// Adds what another check found.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped.extend(other.skipped);
+    }
+
+    /// Reads the counts of every `test result:` line that the Rust test harness printed.
+    pub(crate) fn from_harness_output(output: &str, success: bool) -> Self {
+        let mut outcome = Self::default();
+        for line in output.lines().filter_map(|line| line.strip_prefix("test result: ")) {
+            for part in line.split(['.', ';']) {
+                let mut words = part.split_whitespace();
+                let (Some(count), Some(what)) = (words.next().and_then(|word| word.parse::<u64>().ok()), words.next())
+                else {
+                    continue;
+                };
+                match what {
+                    "passed" => outcome.passed += count,
+                    "failed" => outcome.failed += count,
+                    "ignored" if count > 0 => outcome.skipped.push(format!("{count} ignored tests")),
+                    _ => {}
+                }
+            }
+        }
+        if !success && outcome.failed == 0 {
+            outcome.failed = 1; // the build broke, or the harness died before it could count
+        }
+        outcome
+    }
+
+    fn verdict(&self) -> &'static str {
+        match (self.failed, self.passed, self.skipped.len()) {
+            (1.., _, _) => "FAILED",
+            (0, 0, 1..) => "skipped",
+            _ => "ok",
+        }
+    }
+}
+
+/// A finished step.
+pub(crate) struct Row {
+    pub(crate) step: &'static str,
+    pub(crate) time: Duration,
+    pub(crate) outcome: Outcome,
+}
+
+/// The table of steps, everything that was skipped, and the closing line.
+pub(crate) fn summary(rows: &[Row]) -> String {
+    let mut total = Outcome::default();
+    let mut text =
+        format!("\n{:<12} {:>9}  {:>7} {:>7} {:>7}  verdict\n", "step", "time", "passed", "failed", "skipped");
+    for Row { step, time, outcome } in rows {
+        let seconds = time.as_secs_f64();
+        let (passed, failed, skipped) = (outcome.passed, outcome.failed, outcome.skipped.len());
+        let verdict = outcome.verdict();
+        _ = writeln!(text, "{step:<12} {seconds:>8.1}s  {passed:>7} {failed:>7} {skipped:>7}  {verdict}");
+        total.add(outcome.clone());
+    }
+    for reason in &total.skipped {
+        _ = writeln!(text, "skipped: {reason}");
+    }
+    _ = write!(text, "\n{} passed, {} failed", total.passed, total.failed);
+    if !total.skipped.is_empty() {
+        _ = write!(text, ", {} skipped", total.skipped.len());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn harness_lines_are_summed_over_test_binaries() {
+        let output = "running 3 tests\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
+                      test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 7 filtered out; finished in 0.1s\n";
+        let outcome = Outcome::from_harness_output(output, false);
+        assert_eq!((outcome.passed, outcome.failed, outcome.skipped.len()), (7, 2, 1));
+    }
+
+    #[test]
+    fn a_broken_build_is_a_failure_though_nothing_was_counted() {
+        assert_eq!(Outcome::from_harness_output("", false).failed, 1);
+    }
+
+    #[test]
+    fn the_closing_line_names_skips_only_when_there_are_some() {
+        let row = |outcome| Row { step: "fmt", time: Duration::ZERO, outcome };
+        assert!(summary(&[row(Outcome::from_success(true))]).ends_with("\n1 passed, 0 failed"));
+        assert!(
+            summary(&[row(Outcome { skipped: vec!["no tshark".to_owned()], ..Outcome::default() })])
+                .ends_with("\n0 passed, 0 failed, 1 skipped")
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! Running other programs, with their output both shown and kept.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result};
+
+use crate::outcome::Outcome;
+
+/// Runs a command with its output going to ours: one check that passes when it exits with 0.
+pub(crate) fn check(command: &mut Command) -> Result<Outcome> {
+    announce(command);
+    let status = command.status().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    Ok(Outcome::from_success(status.success()))
+}
+
+/// Runs a command, shows its standard output while it comes and returns it with the verdict.
+pub(crate) fn tee(command: &mut Command) -> Result<(String, bool)> {
+    announce(command);
+    let mut child =
+        command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let mut kept = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("standard output was piped above"));
+    let mut line = Vec::new();
+    while output.read_until(b'\n', &mut line)? > 0 {
+        std::io::stdout().write_all(&line)?;
+        kept.push_str(&String::from_utf8_lossy(&line));
+        line.clear();
+    }
+    Ok((kept, child.wait()?.success()))
+}
+
+/// Runs a command quietly: its output on success, all it said as the error otherwise.
+pub(crate) fn quiet(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    anyhow::ensure!(
+        output.status.success(),
+        "{:?} failed with {}:\n{}\n{}",
+        command,
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    Ok(text(&output.stdout))
+}
+
+/// Says which command runs, with what the environment adds to it.
+fn announce(command: &Command) {
+    let program = command.get_program().to_string_lossy();
+    let program = program.rsplit('/').next().unwrap_or(&program);
+    let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
+    println!("$ {program} {}", arguments.join(" "));
+}

@@ -1,0 +1,99 @@
+//! The steps of `cargo xtask test`, in the order they run: cheap and telling first.
+
+use std::fs;
+
+use anyhow::Result;
+
+use crate::context::{Context, Package};
+use crate::outcome::Outcome;
+use crate::process::{check, tee};
+
+/// One step.
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) run: fn(&mut Context) -> Result<Outcome>,
+}
+
+/// All of them.
+pub(crate) const STEPS: &[Step] = &[
+    Step { name: "fmt", about: "every file is formatted", run: fmt },
+    Step { name: "clippy", about: "no warning in any target", run: clippy },
+    Step {
+        name: "features",
+        about: "each crate without default features; each codec and format feature alone",
+        run: features,
+    },
+    Step { name: "docs", about: "the documentation builds without a warning", run: docs },
+    Step { name: "python", about: "the reference packages, in a virtual environment", run: python },
+    Step { name: "tests", about: "unit, property, integration, interop and documentation tests", run: tests },
+];
+
+/// Crates in which every feature must build with no other beside it.
+const FEATURES_ALONE: &[&str] = &["fw-codec", "fw-tensogram"];
+
+fn fmt(context: &mut Context) -> Result<Outcome> {
+    check(context.cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn clippy(context: &mut Context) -> Result<Outcome> {
+    check(context.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn features(context: &mut Context) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    for Package { name, features, has_library } in context.packages()? {
+        if !has_library || features.is_empty() {
+            continue;
+        }
+        let alone = FEATURES_ALONE.contains(&name.as_str());
+        let single = features.iter().filter(|feature| alone && *feature != "default");
+        for feature in std::iter::once(None).chain(single.map(Some)) {
+            let mut lint = context.cargo();
+            lint.args(["clippy", "--quiet", "--lib", "--package", &name, "--no-default-features"]);
+            if let Some(feature) = feature {
+                lint.args(["--features", feature]);
+            }
+            outcome.add(check(lint.args(["--", "-D", "warnings"]))?);
+        }
+    }
+    Ok(outcome)
+}
+
+fn docs(context: &mut Context) -> Result<Outcome> {
+    let mut doc = context.cargo();
+    doc.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--quiet", "--workspace", "--no-deps"]);
+    check(&mut doc)
+}
+
+fn python(context: &mut Context) -> Result<Outcome> {
+    let environment = context.python()?;
+    println!("{}", environment.interpreter.display());
+    Ok(Outcome { passed: 1, failed: 0, skipped: environment.missing.clone() })
+}
+
+/// A test that cannot run here appends a line to the file named by `FW_SKIPPED`: the harness swallows what passing
+/// tests print, and a skip that nobody sees is a hole.
+fn tests(context: &mut Context) -> Result<Outcome> {
+    let skip_log = context.target.join("skipped-tests.txt");
+    fs::create_dir_all(&context.target)?;
+    fs::write(&skip_log, "")?;
+    let mut outcome = Outcome::default();
+    let mut test = context.cargo();
+    test.args(["test", "--workspace", "--no-fail-fast"]).env("FW_SKIPPED", &skip_log);
+    match context.python() {
+        Ok(environment) => drop(test.env("FW_PYTHON", &environment.interpreter)),
+        Err(error) => {
+            eprintln!("{error:#}");
+            outcome.skipped.push("no Python environment: the interop tests did not run".to_owned());
+        }
+    }
+    match context.golden_set() {
+        Some(folder) => drop(test.env("FW_GOLDEN", folder)),
+        None => outcome.skipped.push("the struct-frame golden set is not beside the project (FW_GOLDEN)".to_owned()),
+    }
+    let (output, success) = tee(&mut test)?;
+    outcome.add(Outcome::from_harness_output(&output, success));
+    outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
+    Ok(outcome)
+}
