@@ -44,6 +44,17 @@ impl Context {
         command
     }
 
+    /// The conformance runner, built on the way. It keeps the caller's directory, so that `--vectors` is relative to it.
+    pub(crate) fn conformance(&self) -> Command {
+        let mut command = self.cargo();
+        command.args(["run", "--quiet", "--package", "fw-conformance", "--manifest-path"]);
+        command.arg(self.root.join("Cargo.toml")).arg("--");
+        if let Ok(directory) = env::current_dir() {
+            command.current_dir(directory);
+        }
+        command
+    }
+
     /// The canonical struct-frame golden set, which lives beside the project and is never part of it.
     pub(crate) fn golden_set(&self) -> Option<PathBuf> {
         let folder = match env::var_os("FW_GOLDEN") {

@@ -19,6 +19,8 @@ const HELP: &str = "\
 usage: cargo xtask COMMAND
 
   test [--only STEP]... [--list]   lints, then every test; the one command that CI runs
+  conformance [--vectors DIR] [--quiet]
+                                   every vector manifest below DIR (the project's own vectors), one row per vector
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
 
@@ -41,6 +43,11 @@ fn run() -> Result<ExitCode> {
     let mut context = Context::locate()?;
     match command.string()?.as_str() {
         "test" => test::main(&mut context, args),
+        "conformance" => {
+            let arguments: Vec<_> = args.raw_args()?.collect();
+            let status = context.conformance().args(arguments).status()?;
+            Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+        }
         "venv" => {
             let environment = context.python()?;
             for skipped in &environment.missing {

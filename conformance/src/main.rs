@@ -1,0 +1,68 @@
+//! The runner: `fw-conformance [--vectors DIR] [--known FILE] [--quiet]`.
+
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+use fw_conformance::known::KnownFailures;
+use fw_conformance::row::{Meter, Rows, Show};
+use lexopt::prelude::*;
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+const HELP: &str = "\
+usage: cargo xtask conformance [--vectors DIR] [--known FILE] [--quiet]
+
+  --vectors DIR   run every manifest below DIR (the project's own vectors)
+  --known FILE    rows that may deviate, each with its reason (conformance/known-failures.txt)
+  --quiet         print only rows that deviate
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("conformance: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut vectors, mut known, mut show) = (None, here.join("known-failures.txt"), Show::All);
+    let mut args = lexopt::Parser::from_env();
+    while let Some(argument) = args.next()? {
+        match argument {
+            Long("vectors") => vectors = Some(PathBuf::from(args.value()?)),
+            Long("known") => known = PathBuf::from(args.value()?),
+            Long("quiet") => show = Show::Deviations,
+            Long("help") | Short('h') => {
+                print!("{HELP}");
+                return Ok(ExitCode::SUCCESS);
+            }
+            _ => return Err(argument.unexpected().into()),
+        }
+    }
+    let meter = Meter {
+        reset: || ALLOCATOR.reset_peak_usage(),
+        in_use: || ALLOCATOR.current_usage(),
+        peak: || ALLOCATOR.peak_usage(),
+    };
+    let mut rows = Rows::new(KnownFailures::read(&known)?, meter, show);
+    let own = vectors.is_none();
+    let folder = vectors.unwrap_or_else(|| here.join("../vectors"));
+    std::panic::set_hook(Box::new(|_| ())); // a panic is told in its row
+    fw_conformance::discover::run(&folder, &mut rows)?;
+    if own {
+        rows.check_known_were_seen();
+    }
+    let (passed, failed, expected) = (rows.passed(), rows.failed(), rows.expected());
+    ensure!(passed + failed + expected > 0, "no manifest below {}", folder.display());
+    println!("{passed} passed, {failed} failed, {expected} known failures");
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
