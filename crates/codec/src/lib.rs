@@ -7,6 +7,8 @@
 mod codec; // the trait every codec answers
 mod error; // what went wrong, in which codec, at which byte
 pub mod parallel; // splitting work over threads with the same result
+#[cfg(feature = "shuffle")]
+pub mod shuffle; // bytes of equal significance side by side
 
 pub use codec::{Codec, Window};
 pub use error::{CodecError, CodecErrorKind};
