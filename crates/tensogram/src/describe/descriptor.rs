@@ -1,0 +1,288 @@
+//! What one object is: element type, shape, and the pipeline its payload went through (TG-7).
+
+use super::cbor::{Value, encode_text_map, read_value};
+use super::masks::MasksMetadata;
+use super::metadata::{MetadataMap, check_len, mismatch, text_map};
+use crate::error::{Fault, Result, TensogramError};
+use fw_bytes::Limits;
+use fw_tensor::{ByteOrder, DType, byte_len, row_major_strides};
+
+/// The descriptor of a data object.
+///
+/// ```
+/// use fw_tensogram::DataObjectDescriptor;
+/// use fw_tensor::DType;
+///
+/// let descriptor = DataObjectDescriptor::new(DType::Float32, &[721, 1440]).unwrap();
+/// assert_eq!(descriptor.strides, [1440, 1]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataObjectDescriptor {
+    /// Kind of object, normally `ntensor`.
+    pub obj_type: String,
+    /// Number of dimensions.
+    pub ndim: u64,
+    /// Dimensions.
+    pub shape: Vec<u64>,
+    /// Strides in elements; stored for readers, not used to decode.
+    pub strides: Vec<u64>,
+    /// Element type.
+    pub dtype: DType,
+    /// Byte order of the elements handed in, and of the payload where it holds elements.
+    pub byte_order: ByteOrder,
+    /// `none` or `simple_packing`.
+    pub encoding: String,
+    /// `none` or `shuffle`.
+    pub filter: String,
+    /// `none`, `szip`, `zstd`, `lz4`, `blosc2`, `zfp`, `sz3`, `rle` or `roaring`.
+    pub compression: String,
+    /// Parameters of the codecs, and any other key.
+    pub params: MetadataMap,
+    /// Where the masks of non-finite values stand; written by the encoder.
+    pub masks: Option<MasksMetadata>,
+}
+
+impl DataObjectDescriptor {
+    /// A row-major, uncompressed object in the byte order of this machine.
+    ///
+    /// # Errors
+    /// When the number of elements or bytes does not fit in 64 bits.
+    pub fn new(dtype: DType, shape: &[u64]) -> Result<Self> {
+        byte_len(dtype, shape)?;
+        let strides = row_major_strides(shape)?;
+        let (ndim, shape) = (shape.len() as u64, shape.to_vec());
+        Ok(Self { ndim, shape, strides, dtype, ..Self::default() })
+    }
+
+    /// Sets one codec parameter.
+    #[must_use]
+    pub fn with_param(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.params.insert(key.into(), value.into());
+        self
+    }
+
+    /// Names the encoding.
+    #[must_use]
+    pub fn with_encoding(mut self, name: impl Into<String>) -> Self {
+        self.encoding = name.into();
+        self
+    }
+
+    /// Names the filter.
+    #[must_use]
+    pub fn with_filter(mut self, name: impl Into<String>) -> Self {
+        self.filter = name.into();
+        self
+    }
+
+    /// Names the compression.
+    #[must_use]
+    pub fn with_compression(mut self, name: impl Into<String>) -> Self {
+        self.compression = name.into();
+        self
+    }
+
+    /// Number of elements.
+    ///
+    /// # Errors
+    /// When the product of the dimensions overflows.
+    pub fn element_count(&self) -> Result<u64> {
+        Ok(fw_tensor::element_count(&self.shape)?)
+    }
+
+    /// Bytes of the decoded object.
+    ///
+    /// # Errors
+    /// When they do not fit in 64 bits.
+    pub fn decoded_len(&self) -> Result<u64> {
+        Ok(byte_len(self.dtype, &self.shape)?)
+    }
+
+    /// True when the payload is the elements themselves: no encoding, filter or compression.
+    pub fn is_raw(&self) -> bool {
+        [&self.encoding, &self.filter, &self.compression].into_iter().all(|name| name == NONE)
+    }
+
+    /// Reads a descriptor, which stands at absolute position `at`.
+    ///
+    /// # Errors
+    /// Metadata errors naming the key.
+    pub fn from_cbor(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self> {
+        check_len(bytes.len(), at, limits)?;
+        check_duplicates(bytes, at)?;
+        let value = read_value(bytes, at, limits.depth)?;
+        let mut keys = Keys { map: text_map(value, "descriptor", at)?, at };
+        Ok(Self {
+            obj_type: keys.text("type")?,
+            ndim: keys.unsigned("ndim")?,
+            shape: keys.unsigned_list("shape")?,
+            strides: keys.unsigned_list("strides")?,
+            dtype: keys.dtype()?,
+            byte_order: keys.byte_order()?,
+            encoding: keys.text("encoding")?,
+            filter: keys.text("filter")?,
+            compression: keys.text("compression")?,
+            masks: keys.masks()?,
+            params: keys.map,
+        })
+    }
+
+    /// The canonical CBOR.
+    pub fn to_cbor(&self) -> Vec<u8> {
+        let list = |numbers: &[u64]| Value::Array(numbers.iter().map(|number| Value::from(*number)).collect());
+        let mut map = self.params.clone();
+        let mut put = |key: &str, value: Value| drop(map.insert(key.to_owned(), value));
+        put("type", Value::from(self.obj_type.as_str()));
+        put("ndim", Value::from(self.ndim));
+        put("shape", list(&self.shape));
+        put("strides", list(&self.strides));
+        put("dtype", Value::from(self.dtype.name()));
+        put("byte_order", Value::from(self.byte_order.name()));
+        put("encoding", Value::from(self.encoding.as_str()));
+        put("filter", Value::from(self.filter.as_str()));
+        put("compression", Value::from(self.compression.as_str()));
+        if let Some(masks) = self.masks.as_ref().filter(|masks| !masks.is_empty()) {
+            put("masks", masks.to_value());
+        }
+        encode_text_map(&map)
+    }
+
+    /// The checks an encoder makes before anything else (TG-7.5).
+    pub(crate) fn check_structure(&self) -> Result<()> {
+        let fail = |code, message| Err(TensogramError::Metadata(Fault::misuse(code, message)));
+        if self.obj_type.is_empty() {
+            return fail("empty_obj_type", "type of the object is empty".to_owned());
+        }
+        if self.ndim != self.shape.len() as u64 {
+            return fail(
+                "ndim_shape_mismatch",
+                format!("ndim is {}, the shape has {} dimensions", self.ndim, self.shape.len()),
+            );
+        }
+        if self.strides.len() != self.shape.len() {
+            return fail(
+                "strides_shape_mismatch",
+                format!("{} strides for {} dimensions", self.strides.len(), self.shape.len()),
+            );
+        }
+        if let Some(key) = KNOWN.iter().find(|key| self.params.contains_key(**key)) {
+            return fail("reserved_param", format!("{key:?} is a field of the descriptor, not a parameter"));
+        }
+        super::metadata::check_map(&self.params)
+    }
+}
+
+impl Default for DataObjectDescriptor {
+    fn default() -> Self {
+        Self {
+            obj_type: "ntensor".to_owned(),
+            ndim: 0,
+            shape: Vec::new(),
+            strides: Vec::new(),
+            dtype: DType::Float32,
+            byte_order: ByteOrder::NATIVE,
+            encoding: NONE.to_owned(),
+            filter: NONE.to_owned(),
+            compression: NONE.to_owned(),
+            params: MetadataMap::new(),
+            masks: None,
+        }
+    }
+}
+
+const NONE: &str = "none";
+const KNOWN: [&str; 10] =
+    ["type", "ndim", "shape", "strides", "dtype", "byte_order", "encoding", "filter", "compression", "masks"];
+
+/// A known key that stands twice is refused; free-form keys let the last one win.
+fn check_duplicates(bytes: &[u8], at: u64) -> Result<()> {
+    let mut decoder = minicbor::Decoder::new(bytes);
+    let mut seen = [false; KNOWN.len()];
+    let Ok(count) = decoder.map() else { return Ok(()) };
+    let mut left = count.unwrap_or(u64::MAX);
+    while left > 0 {
+        left -= 1;
+        // Anything malformed is left to the real reader, which words it better.
+        if let Ok(key) = decoder.probe().str()
+            && let Some(slot) = KNOWN.iter().position(|known| *known == key).and_then(|index| seen.get_mut(index))
+        {
+            if *slot {
+                let message = format!("key {key:?} stands twice in the descriptor");
+                let at = at + decoder.position() as u64;
+                return Err(TensogramError::Metadata(Fault::format("descriptor_cbor_parse_failed", message).at(at)));
+            }
+            *slot = true;
+        }
+        if decoder.skip().is_err() || decoder.skip().is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+struct Keys {
+    map: MetadataMap,
+    at: u64,
+}
+
+impl Keys {
+    fn take(&mut self, key: &str) -> Result<Value> {
+        self.map.remove(key).ok_or_else(|| self.missing(key))
+    }
+
+    fn text(&mut self, key: &str) -> Result<String> {
+        match self.take(key)? {
+            Value::Text(text) => Ok(text),
+            other => Err(self.wrong(key, "text", &other)),
+        }
+    }
+
+    fn unsigned(&mut self, key: &str) -> Result<u64> {
+        let value = self.take(key)?;
+        unsigned(&value).ok_or_else(|| self.wrong(key, "an unsigned integer", &value))
+    }
+
+    fn unsigned_list(&mut self, key: &str) -> Result<Vec<u64>> {
+        let value = self.take(key)?;
+        let items = value.as_array().ok_or_else(|| self.wrong(key, "an array of unsigned integers", &value))?;
+        items.iter().map(|item| unsigned(item).ok_or_else(|| self.wrong(key, "unsigned integers", item))).collect()
+    }
+
+    fn dtype(&mut self) -> Result<DType> {
+        let name = self.text("dtype")?;
+        name.parse::<DType>().ok().filter(|dtype| crate::describe::is_tensogram_dtype(*dtype)).ok_or_else(|| {
+            mismatch(&format!("dtype {name:?}"), "one of the types of the format", self.at).on("descriptor.dtype")
+        })
+    }
+
+    fn byte_order(&mut self) -> Result<ByteOrder> {
+        if !self.map.contains_key("byte_order") {
+            return Ok(ByteOrder::NATIVE);
+        }
+        let name = self.text("byte_order")?;
+        ByteOrder::from_name(&name)
+            .ok_or_else(|| mismatch(&format!("byte_order {name:?}"), "\"little\" or \"big\"", self.at))
+    }
+
+    fn masks(&mut self) -> Result<Option<MasksMetadata>> {
+        match self.map.remove("masks") {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => MasksMetadata::from_value(value, self.at).map(Some),
+        }
+    }
+
+    fn missing(&self, key: &str) -> TensogramError {
+        let message = format!("descriptor has no {key:?}");
+        TensogramError::Metadata(Fault::format("descriptor_cbor_parse_failed", message).at(self.at)).on("descriptor")
+    }
+
+    fn wrong(&self, key: &str, expected: &str, found: &Value) -> TensogramError {
+        let message = format!("{key}: expected {expected}, found {}", found.kind());
+        let fault = Fault::format("descriptor_cbor_parse_failed", message).at(self.at);
+        TensogramError::Metadata(fault.on(format!("descriptor.{key}")))
+    }
+}
+
+fn unsigned(value: &Value) -> Option<u64> {
+    u64::try_from(value.as_integer()?).ok()
+}

@@ -1,0 +1,45 @@
+//! Room 3, frames to descriptions: metadata, descriptors, index and hash lists, all in canonical CBOR.
+
+pub mod cbor; // values, reading, canonical writing
+mod descriptor; // what one object is
+mod hashes; // digests of the objects
+mod index; // positions of the objects
+mod lookup; // dotted paths into metadata
+mod masks; // where masks stand behind a payload
+mod metadata; // what the message says about itself and its objects
+mod provenance; // who wrote it and when
+
+pub use cbor::{Value, canonicalize, verify_canonical_cbor};
+pub use descriptor::DataObjectDescriptor;
+pub use hashes::HashList;
+pub use index::Index;
+pub use masks::{MaskDescriptor, MaskKind, MasksMetadata};
+pub use metadata::{GlobalMetadata, MetadataMap, RESERVED};
+pub use provenance::Provenance;
+
+pub(crate) use hashes::digest_text;
+pub(crate) use metadata::check_client_entry;
+
+use fw_tensor::DType;
+
+/// Whether the format has this element type (TG-A).
+pub const fn is_tensogram_dtype(dtype: DType) -> bool {
+    matches!(
+        dtype,
+        DType::Float16
+            | DType::BFloat16
+            | DType::Float32
+            | DType::Float64
+            | DType::Complex64
+            | DType::Complex128
+            | DType::Int8
+            | DType::Int16
+            | DType::Int32
+            | DType::Int64
+            | DType::UInt8
+            | DType::UInt16
+            | DType::UInt32
+            | DType::UInt64
+            | DType::Bitmask
+    )
+}

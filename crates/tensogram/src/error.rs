@@ -1,0 +1,321 @@
+//! What went wrong: the classes users of the format know, each with what was read, expected and found, where, and a
+//! stable code.
+
+use fw_bytes::ParseError;
+use fw_codec::{CodecError, CodecErrorKind};
+use fw_tensor::TensorError;
+use std::fmt;
+use std::io;
+use thiserror::Error;
+
+/// The result of every public function.
+pub type Result<T, E = TensogramError> = std::result::Result<T, E>;
+
+/// Why a message could not be read or written (clause TG-16).
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TensogramError {
+    /// Bad magic, version, lengths or markers; unknown or misplaced frames; misuse of the streaming encoder.
+    #[error("framing: {0}")]
+    Framing(Fault),
+    /// Metadata, index or descriptor that cannot be read, or does not fit the objects.
+    #[error("metadata: {0}")]
+    Metadata(Fault),
+    /// Non-finite values, unknown or failing codecs, payloads of the wrong size, ranges out of bounds.
+    #[error("encoding: {0}")]
+    Encoding(Fault),
+    /// A compressed payload that lacks what random access needs.
+    #[error("compression: {0}")]
+    Compression(Fault),
+    /// No object with this index.
+    #[error("object: {0}")]
+    Object(Fault),
+    /// The file or sink failed.
+    #[error("io: {0}")]
+    Io(#[from] io::Error),
+    /// The stored digest does not match the bytes.
+    #[error("hash mismatch{}: stored {expected}, computed {actual}", object_suffix(.object_index.as_ref()))]
+    HashMismatch {
+        /// Which object; `None` for a frame that is no object.
+        object_index: Option<usize>,
+        /// The stored digest, 16 hex digits.
+        expected: String,
+        /// The computed digest, 16 hex digits.
+        actual: String,
+    },
+    /// Verification was asked for, and the object carries no digest.
+    #[error("object {object_index} carries no hash to verify")]
+    MissingHash {
+        /// Which object.
+        object_index: usize,
+    },
+    /// A remote store failed or served something else than expected.
+    #[error("remote: {0}")]
+    Remote(Fault),
+}
+
+/// Whose fault an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The file or sink.
+    Io,
+    /// The bytes.
+    Format,
+    /// A payload, or the codec that made it.
+    Codec,
+    /// The caller.
+    Misuse,
+    /// A limit the caller set.
+    Limit,
+    /// Something this build cannot do.
+    Unsupported,
+}
+
+/// The details of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    inner: Box<FaultInner>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FaultInner {
+    kind: ErrorKind,
+    code: &'static str,
+    message: String,
+    offset: Option<u64>,
+    path: String,
+}
+
+impl Fault {
+    /// A fault with its stable code and words.
+    pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
+        Self { inner: Box::new(FaultInner { kind, code, message: message.into(), offset: None, path: String::new() }) }
+    }
+
+    /// Something wrong with the bytes.
+    pub fn format(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Format, code, message)
+    }
+
+    /// Something wrong with the request.
+    pub fn misuse(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Misuse, code, message)
+    }
+
+    /// More than the caller's limits allow.
+    pub fn limit(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Limit, code, message)
+    }
+
+    /// Says at which byte.
+    #[must_use]
+    pub fn at(mut self, offset: u64) -> Self {
+        self.inner.offset = Some(offset);
+        self
+    }
+
+    /// Says on which path; the outermost part is added last.
+    #[must_use]
+    pub fn on(mut self, outer: impl AsRef<str>) -> Self {
+        let (outer, path) = (outer.as_ref(), &mut self.inner.path);
+        *path = if path.is_empty() { outer.to_owned() } else { format!("{outer}.{path}") };
+        self
+    }
+
+    /// The stable snake_case code.
+    pub fn code(&self) -> &'static str {
+        self.inner.code
+    }
+
+    /// Whose fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.inner.kind
+    }
+
+    /// The words, without place.
+    pub fn message(&self) -> &str {
+        &self.inner.message
+    }
+
+    /// At which byte.
+    pub fn offset(&self) -> Option<u64> {
+        self.inner.offset
+    }
+
+    /// On which path, such as `message[3].object[1].descriptor.shape`; empty when there is none.
+    pub fn path(&self) -> &str {
+        &self.inner.path
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.inner.message)?;
+        if let Some(at) = self.inner.offset {
+            write!(f, " at byte {at} (0x{at:x})")?;
+        }
+        if !self.inner.path.is_empty() {
+            write!(f, " in {}", self.inner.path)?;
+        }
+        write!(f, " [{}]", self.inner.code)
+    }
+}
+
+impl From<ParseError> for Fault {
+    fn from(error: ParseError) -> Self {
+        // The fault prints its own position; cut the one the parse error would print.
+        let text = error.to_string();
+        let message = text.split(" at byte ").next().unwrap_or(&text).to_owned();
+        Self::format(error.code, message).at(error.at)
+    }
+}
+
+impl TensogramError {
+    /// The name of the class, as listed in clause TG-16.
+    pub const fn class(&self) -> &'static str {
+        match self {
+            Self::Framing(_) => "Framing",
+            Self::Metadata(_) => "Metadata",
+            Self::Encoding(_) => "Encoding",
+            Self::Compression(_) => "Compression",
+            Self::Object(_) => "Object",
+            Self::Io(_) => "Io",
+            Self::HashMismatch { .. } => "HashMismatch",
+            Self::MissingHash { .. } => "MissingHash",
+            Self::Remote(_) => "Remote",
+        }
+    }
+
+    /// Whose fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self.fault() {
+            Some(fault) => fault.kind(),
+            None if matches!(self, Self::Io(_)) => ErrorKind::Io,
+            None => ErrorKind::Format,
+        }
+    }
+
+    /// The stable snake_case code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::HashMismatch { .. } => "hash_mismatch",
+            Self::MissingHash { .. } => "no_hash_available",
+            Self::Io(_) => "io",
+            other => other.fault().map_or("unknown", Fault::code),
+        }
+    }
+
+    /// Whether trying again may help: only input and output failures that the system calls passing.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Io(error) => {
+                matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
+            }
+            _ => false,
+        }
+    }
+
+    /// At which byte, where one is known.
+    pub fn offset(&self) -> Option<u64> {
+        self.fault().and_then(Fault::offset)
+    }
+
+    /// The details, for the classes that carry them.
+    pub const fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Framing(fault)
+            | Self::Metadata(fault)
+            | Self::Encoding(fault)
+            | Self::Compression(fault)
+            | Self::Object(fault)
+            | Self::Remote(fault) => Some(fault),
+            _ => None,
+        }
+    }
+
+    /// Adds the outer part of the path.
+    #[must_use]
+    pub fn on(self, outer: impl AsRef<str>) -> Self {
+        self.map_fault(|fault| fault.on(outer))
+    }
+
+    /// Counts the byte from an origin `base` bytes earlier.
+    #[must_use]
+    pub fn shifted(self, base: u64) -> Self {
+        self.map_fault(|fault| match fault.offset() {
+            Some(at) => fault.at(at.saturating_add(base)),
+            None => fault,
+        })
+    }
+
+    fn map_fault(self, f: impl FnOnce(Fault) -> Fault) -> Self {
+        match self {
+            Self::Framing(fault) => Self::Framing(f(fault)),
+            Self::Metadata(fault) => Self::Metadata(f(fault)),
+            Self::Encoding(fault) => Self::Encoding(f(fault)),
+            Self::Compression(fault) => Self::Compression(f(fault)),
+            Self::Object(fault) => Self::Object(f(fault)),
+            Self::Remote(fault) => Self::Remote(f(fault)),
+            other => other,
+        }
+    }
+}
+
+/// Wire records fail as framing errors.
+impl From<ParseError> for TensogramError {
+    fn from(error: ParseError) -> Self {
+        Self::Framing(error.into())
+    }
+}
+
+/// Shapes and slices fail as metadata errors when they come from a descriptor.
+impl From<TensorError> for TensogramError {
+    fn from(error: TensorError) -> Self {
+        let code = match &error {
+            TensorError::ShapeOverflow { .. } => "shape_overflow",
+            TensorError::LengthMismatch { .. } => "data_length_mismatch",
+            TensorError::WrongType { .. } => "dtype_mismatch",
+            TensorError::Misaligned { .. } => "misaligned",
+            _ => "bad_slice",
+        };
+        match error {
+            TensorError::ShapeOverflow { .. } | TensorError::LengthMismatch { .. } => {
+                Self::Metadata(Fault::format(code, error.to_string()))
+            }
+            _ => Self::Encoding(Fault::misuse(code, error.to_string())),
+        }
+    }
+}
+
+/// Codecs fail as encoding errors; parameters out of their range as metadata errors (clause TG-C1.1).
+impl From<CodecError> for TensogramError {
+    fn from(error: CodecError) -> Self {
+        let kind = match error.kind {
+            CodecErrorKind::Misuse | CodecErrorKind::Parameter => ErrorKind::Misuse,
+            CodecErrorKind::Limit => ErrorKind::Limit,
+            CodecErrorKind::Unsupported => ErrorKind::Unsupported,
+            _ => ErrorKind::Codec,
+        };
+        Self::Encoding(Fault::new(kind, error.code, error.to_string()))
+    }
+}
+
+fn object_suffix(index: Option<&usize>) -> String {
+    index.map_or_else(String::new, |index| format!(" in object {index}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_where_and_carry_a_code() {
+        let error = TensogramError::from(ParseError::short("preamble", 24, 20, 100)).shifted(1000).on("message[3]");
+        assert_eq!(
+            error.to_string(),
+            "framing: need 24 bytes for preamble, have 20 at byte 1100 (0x44c) in message[3] [truncated]"
+        );
+        assert_eq!((error.class(), error.code(), error.kind()), ("Framing", "truncated", ErrorKind::Format));
+    }
+}

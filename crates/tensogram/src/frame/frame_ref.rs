@@ -1,0 +1,76 @@
+//! One frame's place and parts (TG-4).
+
+use crate::wire::{ALIGNMENT, FRAME_HEADER_LEN, FrameFlags, FrameHeader, FrameType};
+use fw_bytes::{Span, align_up};
+
+/// A frame whose header was read and whose length was checked: it lies inside its message and is not too short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRef {
+    start: u64,
+    header: FrameHeader,
+}
+
+impl FrameRef {
+    /// Takes a header found at `start`; the caller has checked that `start + length` does not overflow and that the
+    /// length is at least the minimum of its type.
+    pub(super) const fn new(start: u64, header: FrameHeader) -> Self {
+        Self { start, header }
+    }
+
+    /// Where it begins, from the first byte of the message.
+    pub const fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// One past its end marker.
+    pub const fn end(&self) -> u64 {
+        self.start.saturating_add(self.header.length)
+    }
+
+    /// From header through end marker.
+    pub const fn span(&self) -> Span {
+        Span { start: self.start, end: self.end() }
+    }
+
+    /// Where the next frame should begin.
+    pub const fn next_start(&self) -> Option<u64> {
+        align_up(self.end(), ALIGNMENT)
+    }
+
+    /// What it is.
+    pub const fn frame_type(&self) -> FrameType {
+        self.header.frame_type
+    }
+
+    /// The header.
+    pub const fn header(&self) -> &FrameHeader {
+        &self.header
+    }
+
+    /// Whether the hash slot holds a digest.
+    pub const fn has_hash(&self) -> bool {
+        self.header.flags.contains(FrameFlags::HASH_PRESENT)
+    }
+
+    /// The hashed bytes: between header and footer.
+    pub const fn body(&self) -> Span {
+        let start = self.start.saturating_add(FRAME_HEADER_LEN);
+        let end = self.end().saturating_sub(self.header.frame_type.footer_len());
+        Span::new(start, end)
+    }
+
+    /// The eight bytes of the digest.
+    pub const fn hash_slot(&self) -> Span {
+        Span::new(self.end().saturating_sub(12), self.end().saturating_sub(4))
+    }
+
+    /// The eight bytes of the descriptor offset; only data objects have them.
+    pub const fn cbor_offset_slot(&self) -> Span {
+        Span::new(self.end().saturating_sub(20), self.end().saturating_sub(12))
+    }
+
+    /// The four bytes of the end marker.
+    pub const fn end_marker(&self) -> Span {
+        Span::new(self.end().saturating_sub(4), self.end())
+    }
+}

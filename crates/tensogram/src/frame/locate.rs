@@ -1,0 +1,162 @@
+//! Random access: where the objects of a message are, by its index when that can be trusted, by walking when not
+//! (TG-12.7).
+
+use super::{FrameRef, Lookup, OutlineBuilder, UnknownFrames, Walk, WalkEvent, advance, take};
+use crate::describe::Index;
+use crate::error::Result;
+use crate::wire::{
+    ALIGNMENT, FrameType, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble,
+};
+use fw_bytes::{Limits, ParseError, Span, Step, align_up};
+
+/// Where the objects of a message are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directory {
+    /// The preamble.
+    pub preamble: Preamble,
+    /// Bytes of the whole message.
+    pub length: u64,
+    /// The data object frames, in order.
+    pub objects: Vec<Span>,
+    /// Whether every frame was followed, rather than the index believed.
+    pub walked: bool,
+}
+
+/// The machine that finds out.
+#[derive(Clone, Debug)]
+pub struct Locate {
+    available: u64,
+    limits: Limits,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Start,
+    /// Following header or footer frames in search of the index.
+    Seek {
+        preamble: Preamble,
+        length: u64,
+        walk: Walk,
+        wanted: FrameType,
+    },
+    /// The index frame is known; its body is to be read.
+    Read {
+        preamble: Preamble,
+        length: u64,
+        frame: FrameRef,
+    },
+    Walk(Box<OutlineBuilder>),
+}
+
+impl Locate {
+    /// For a message of which `available` bytes exist.
+    pub const fn new(available: u64, limits: Limits) -> Self {
+        Self { available, limits, state: State::Start }
+    }
+
+    /// The same, without believing any index.
+    pub fn by_walking(available: u64, limits: Limits) -> Self {
+        let builder = OutlineBuilder::new(available, limits);
+        Self { available, limits, state: State::Walk(Box::new(builder)) }
+    }
+
+    /// Goes on as far as the bytes at hand allow.
+    ///
+    /// # Errors
+    /// Framing faults; a faulty index alone is none, the walk takes over.
+    pub fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Directory>> {
+        loop {
+            match &mut self.state {
+                State::Start => self.state = advance!(self.start(have)?),
+                State::Seek { preamble, length, walk, wanted } => match walk.poll(have) {
+                    Ok(Step::Need(spans)) => return Ok(Step::Need(spans)),
+                    Ok(Step::Done(WalkEvent::Frame(frame))) if frame.frame_type() == *wanted => {
+                        self.state = State::Read { preamble: *preamble, length: *length, frame };
+                    }
+                    Ok(Step::Done(WalkEvent::Frame(frame))) if frame.frame_type().phase() != Some(Phase::Body) => {}
+                    // The index that the flags promise is not there, or cannot be reached.
+                    _ => self.fall_back(),
+                },
+                State::Read { preamble, length, frame } => {
+                    let body = frame.body();
+                    let bytes = take!(have, body);
+                    let directory = Index::from_cbor(bytes, body.start, &self.limits)
+                        .ok()
+                        .and_then(|index| plausible(&index, preamble, *length, frame, &self.limits))
+                        .map(|objects| Directory { preamble: *preamble, length: *length, objects, walked: false });
+                    match directory {
+                        Some(directory) => return Ok(Step::Done(directory)),
+                        None => self.fall_back(),
+                    }
+                }
+                State::Walk(builder) => {
+                    let outline = advance!(builder.poll(have)?);
+                    let objects = outline.objects.iter().map(|object| object.frame.span()).collect();
+                    let (preamble, length) = (outline.preamble, outline.length);
+                    return Ok(Step::Done(Directory { preamble, length, objects, walked: true }));
+                }
+            }
+        }
+    }
+
+    fn start(&self, have: &(impl Lookup + ?Sized)) -> Result<Step<State>> {
+        let head = Span::new(0, self.available.min(PREAMBLE_LEN));
+        let Some(bytes) = have.lookup(head) else {
+            // Most headers fit in one small read.
+            return Ok(Step::need(Span::new(0, self.available.min(FIRST_READ))));
+        };
+        let preamble = Preamble::read(bytes, 0)?;
+        let length = preamble.checked_length(self.available, 0)?.unwrap_or(self.available);
+        if length < MIN_MESSAGE_LEN {
+            return Err(ParseError::short("message", MIN_MESSAGE_LEN, length, 0).into());
+        }
+        let end = length.saturating_sub(POSTAMBLE_LEN);
+        let walk = Walk::bounded(end, UnknownFrames::Refuse);
+        if preamble.flags.contains(MessageFlags::HEADER_INDEX) {
+            return Ok(Step::Done(State::Seek { preamble, length, walk, wanted: FrameType::HEADER_INDEX }));
+        }
+        if preamble.flags.contains(MessageFlags::FOOTER_INDEX) {
+            let postamble = Postamble::read(take!(have, Span::new(end, length)), end)?;
+            if (PREAMBLE_LEN..end).contains(&postamble.first_footer_offset) {
+                let walk = walk.starting_at(postamble.first_footer_offset);
+                return Ok(Step::Done(State::Seek { preamble, length, walk, wanted: FrameType::FOOTER_INDEX }));
+            }
+        }
+        Ok(Step::Done(State::Walk(Box::new(OutlineBuilder::new(self.available, self.limits)))))
+    }
+
+    fn fall_back(&mut self) {
+        *self = Self::by_walking(self.available, self.limits);
+    }
+}
+
+/// The spans of an index that could be true: inside the message, in order, and without room for objects it hides.
+fn plausible(index: &Index, preamble: &Preamble, length: u64, at: &FrameRef, limits: &Limits) -> Option<Vec<Span>> {
+    let end = length.checked_sub(POSTAMBLE_LEN)?;
+    if index.offsets.len() as u64 > limits.object_count {
+        return None;
+    }
+    let in_header = at.frame_type() == FrameType::HEADER_INDEX;
+    let preceders = preamble.flags.contains(MessageFlags::PRECEDER_METADATA);
+    // The first place where an object may begin, and whether it must begin exactly there.
+    let mut expected = if in_header { at.next_start()? } else { PREAMBLE_LEN };
+    let mut exact = in_header && !preamble.flags.contains(MessageFlags::HEADER_HASHES) && !preceders;
+    let mut spans = Vec::with_capacity(index.offsets.len());
+    for (offset, length) in index.offsets.iter().zip(&index.lengths) {
+        let span = Span::sized(*offset, *length)?;
+        let fits = *length >= FrameType::NTENSOR.min_len() && span.end <= end;
+        if !fits || span.start < expected || (exact && span.start != expected) {
+            return None;
+        }
+        expected = align_up(span.end, ALIGNMENT)?;
+        exact = !preceders;
+        spans.push(span);
+    }
+    let footers = MessageFlags::FOOTER_METADATA | MessageFlags::FOOTER_INDEX | MessageFlags::FOOTER_HASHES;
+    let has_footer = preamble.flags.0 & footers.0 != 0;
+    let complete = if has_footer { expected <= end } else { !exact || expected == end };
+    complete.then_some(spans)
+}
+
+const FIRST_READ: u64 = 4096;

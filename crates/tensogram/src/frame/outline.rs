@@ -1,0 +1,156 @@
+//! Every frame of a message, with the rules of order (TG-4.6, TG-10, TG-12.2).
+
+use super::{FrameRef, Lookup, UnknownFrames, Walk, WalkEvent, advance, take};
+use crate::error::{Fault, Result, TensogramError};
+use crate::wire::{FrameType, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble};
+use fw_bytes::{Detail, Limits, ParseError, Span, Step};
+
+/// A data object and the preceder that stands right before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectRef {
+    /// The data object frame.
+    pub frame: FrameRef,
+    /// Its preceder.
+    pub preceder: Option<FrameRef>,
+}
+
+/// The frames of one message, in order, found by walking all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outline {
+    /// The preamble.
+    pub preamble: Preamble,
+    /// The postamble.
+    pub postamble: Postamble,
+    /// Bytes of the whole message.
+    pub length: u64,
+    /// Metadata, index and hash frames, in order.
+    pub others: Vec<FrameRef>,
+    /// Data objects, in order.
+    pub objects: Vec<ObjectRef>,
+}
+
+impl Outline {
+    /// Walks a message in memory. Bytes behind a message of known length are ignored.
+    ///
+    /// # Errors
+    /// Any framing fault.
+    pub fn of(message: &[u8], limits: &Limits) -> Result<Self> {
+        let mut builder = OutlineBuilder::new(message.len() as u64, *limits);
+        super::on_slice(message, |bytes| builder.poll(bytes))
+    }
+
+    /// The last metadata frame, which is the one that counts for a full decode.
+    pub fn metadata(&self) -> Option<FrameRef> {
+        let is_metadata =
+            |frame: &&FrameRef| matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA);
+        self.others.iter().rev().find(is_metadata).copied()
+    }
+}
+
+/// The machine behind [`Outline`].
+#[derive(Clone, Debug)]
+pub struct OutlineBuilder {
+    available: u64,
+    limits: Limits,
+    opened: Option<(Preamble, Postamble, u64, Walk)>,
+    phase: Phase,
+    preceder: Option<FrameRef>,
+    others: Vec<FrameRef>,
+    objects: Vec<ObjectRef>,
+}
+
+impl OutlineBuilder {
+    /// For a message of which `available` bytes exist.
+    pub const fn new(available: u64, limits: Limits) -> Self {
+        Self {
+            available,
+            limits,
+            opened: None,
+            phase: Phase::Header,
+            preceder: None,
+            others: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+
+    /// Goes on as far as the bytes at hand allow.
+    ///
+    /// # Errors
+    /// Any framing fault.
+    pub fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Outline>> {
+        let (preamble, postamble, length, mut walk) = match self.opened.take() {
+            Some(opened) => opened,
+            None => advance!(self.open(have)?),
+        };
+        loop {
+            match walk.poll(have)? {
+                Step::Need(spans) => {
+                    self.opened = Some((preamble, postamble, length, walk));
+                    return Ok(Step::Need(spans));
+                }
+                Step::Done(WalkEvent::Frame(frame)) => self.place(frame)?,
+                Step::Done(WalkEvent::End(_)) => break,
+            }
+        }
+        if let Some(preceder) = self.preceder {
+            return Err(dangling(&preceder));
+        }
+        let (others, objects) = (std::mem::take(&mut self.others), std::mem::take(&mut self.objects));
+        Ok(Step::Done(Outline { preamble, postamble, length, others, objects }))
+    }
+
+    fn open(&self, have: &(impl Lookup + ?Sized)) -> Result<Step<(Preamble, Postamble, u64, Walk)>> {
+        let head = take!(have, Span::new(0, self.available.min(PREAMBLE_LEN)));
+        let preamble = Preamble::read(head, 0)?;
+        let length = match preamble.checked_length(self.available, 0)? {
+            Some(length) => length,
+            // A message of unknown length fills what is there; its end magic must stand at the very end.
+            None if self.available < MIN_MESSAGE_LEN => {
+                return Err(ParseError::short("message", MIN_MESSAGE_LEN, self.available, 0).into());
+            }
+            None => self.available,
+        };
+        if length > self.limits.message_len {
+            let message = format!("message of {length} bytes is above the limit of {}", self.limits.message_len);
+            return Err(TensogramError::Framing(Fault::limit("limit_message_len", message).at(16)));
+        }
+        let end = length.saturating_sub(POSTAMBLE_LEN);
+        let postamble = Postamble::read(take!(have, Span::new(end, length)), end)?;
+        postamble.check_mirror(length, end)?;
+        Ok(Step::Done((preamble, postamble, length, Walk::bounded(end, UnknownFrames::Refuse))))
+    }
+
+    fn place(&mut self, frame: FrameRef) -> Result<()> {
+        let frame_type = frame.frame_type();
+        // The walk refuses types without a phase.
+        let phase = frame_type.phase().unwrap_or(self.phase);
+        if phase < self.phase {
+            return Err(TensogramError::Framing(order_fault(&frame, self.phase)));
+        }
+        self.phase = phase;
+        match (self.preceder.take(), frame_type) {
+            (preceder, FrameType::NTENSOR) => {
+                if self.objects.len() as u64 >= self.limits.object_count {
+                    let message = format!("more than {} objects", self.limits.object_count);
+                    return Err(TensogramError::Framing(Fault::limit("limit_object_count", message).at(frame.start())));
+                }
+                self.objects.push(ObjectRef { frame, preceder });
+            }
+            (Some(preceder), _) => return Err(dangling(&preceder)),
+            (None, FrameType::PRECEDER_METADATA) => self.preceder = Some(frame),
+            (None, _) => self.others.push(frame),
+        }
+        Ok(())
+    }
+}
+
+/// The fault of a frame that stands in a phase already left.
+pub(crate) fn order_fault(frame: &FrameRef, phase: Phase) -> Fault {
+    let message = format!("frame of {} stands in the {phase:?} phase", frame.frame_type()).to_lowercase();
+    Fault::format("frame_order_violation", message).at(frame.start())
+}
+
+fn dangling(preceder: &FrameRef) -> TensogramError {
+    let expected = Detail::Text("a data object right behind it");
+    ParseError::value("preceder_not_followed_by_object", "preceder", expected, Detail::None, preceder.start()).into()
+}

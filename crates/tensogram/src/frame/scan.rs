@@ -1,0 +1,330 @@
+//! Messages in a file full of anything: intact ones are hopped over, junk is searched once, damage is stepped around
+//! (TG-13).
+//!
+//! The forward walker needs a preamble and, a message length later, the end magic; the backward walker the mirrored
+//! length in a postamble. Both take turns from the two ends until they meet. A message of unknown length is followed
+//! frame by frame; only when that chain is broken does its end magic decide.
+
+use super::{Lookup, UnknownFrames, Walk, WalkEvent, advance};
+use crate::error::Result;
+use crate::wire::{END_MAGIC, MAGIC, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use fw_bytes::{Span, Step};
+use memchr::memmem;
+
+/// From which ends to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ScanDirection {
+    /// From the start only.
+    Forward,
+    /// From both ends in turn: on a remote file the last messages cost as little as the first.
+    #[default]
+    Bidirectional,
+}
+
+/// How to scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScanOptions {
+    /// From which ends to look.
+    pub direction: ScanDirection,
+    /// The longest message a backward hop believes in; a damaged mirror length then costs no far jump.
+    pub max_backward_len: u64,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        Self { direction: ScanDirection::default(), max_backward_len: 4 << 30 }
+    }
+}
+
+/// Every message in `bytes`, in order.
+///
+/// Damaged regions are skipped; nothing is an error.
+///
+/// ```
+/// assert!(fw_tensogram::scan(b"no message in here").is_empty());
+/// ```
+pub fn scan(bytes: &[u8]) -> Vec<Span> {
+    scan_with(bytes, &ScanOptions::default())
+}
+
+/// [`scan`] with options.
+pub fn scan_with(bytes: &[u8], options: &ScanOptions) -> Vec<Span> {
+    let mut scanner = Scanner::new(bytes.len() as u64, *options);
+    // On a slice every byte asked for is there, and a scan has no errors of its own.
+    super::on_slice(bytes, |bytes| scanner.poll(bytes)).unwrap_or_default()
+}
+
+/// The machine behind [`scan`].
+#[derive(Clone, Debug)]
+pub struct Scanner {
+    low: u64,
+    high: u64,
+    options: ScanOptions,
+    front: Vec<Span>,
+    back: Vec<Span>,
+    state: State,
+    /// The end magic nearest behind some position, so that many false starts share one search.
+    nearest_end: Option<NearestEnd>,
+    /// Frames that chains of unknown length may still follow in all; keeps hostile files linear.
+    frame_budget: u64,
+    /// Length of the last message found: small neighbours are read together.
+    last_len: u64,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// Is there a message at `low`?
+    Hop,
+    /// Follow the frames of a message of unknown length at `low`.
+    Chain(Box<Walk>),
+    /// The chain is broken: find the next end magic from here.
+    FindEnd(u64),
+    /// No message at `low`: find the next magic from here.
+    FindMagic(u64),
+    /// Is there a message that ends at `high`?
+    HopBack,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct NearestEnd {
+    from: u64,
+    /// Position of the end magic, or `None` when there is none up to `high`.
+    found: Option<u64>,
+}
+
+impl Scanner {
+    /// For a source of `len` bytes.
+    pub const fn new(len: u64, options: ScanOptions) -> Self {
+        Self {
+            low: 0,
+            high: len,
+            options,
+            front: Vec::new(),
+            back: Vec::new(),
+            state: State::Hop,
+            nearest_end: None,
+            frame_budget: len / 16,
+            last_len: 0,
+        }
+    }
+
+    /// The same, beginning at `low`, for sources whose earlier part is known.
+    #[must_use]
+    pub const fn starting_at(mut self, low: u64) -> Self {
+        self.low = low;
+        self
+    }
+
+    /// Goes on as far as the bytes at hand allow.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Vec<Span>>> {
+        while self.high.saturating_sub(self.low) >= MIN_MESSAGE_LEN {
+            match &mut self.state {
+                State::Hop => advance!(self.hop(have)),
+                State::Chain(walk) => {
+                    let based = Based { have, base: self.low };
+                    match walk.poll(&based) {
+                        Ok(Step::Need(spans)) => {
+                            let shift = |span: Span| span.shifted(self.low).unwrap_or(span);
+                            return Ok(Step::Need(spans.into_iter().map(shift).collect()));
+                        }
+                        Ok(Step::Done(WalkEvent::Frame(_))) if self.frame_budget > 0 => {
+                            self.frame_budget = self.frame_budget.saturating_sub(1);
+                        }
+                        Ok(Step::Done(WalkEvent::End(at))) => self.found_front(at.saturating_add(POSTAMBLE_LEN)),
+                        _ => self.state = State::FindEnd(self.low.saturating_add(PREAMBLE_LEN)),
+                    }
+                }
+                State::FindEnd(from) => {
+                    let from = *from;
+                    advance!(self.find_end(have, from));
+                }
+                State::FindMagic(from) => {
+                    let from = *from;
+                    advance!(self.find_magic(have, from));
+                }
+                State::HopBack => advance!(self.hop_back(have)),
+            }
+        }
+        let mut found = std::mem::take(&mut self.front);
+        found.extend(self.back.drain(..).rev());
+        Ok(Step::Done(found))
+    }
+
+    fn hop(&mut self, have: &(impl Lookup + ?Sized)) -> Step<()> {
+        let head = Span::new(self.low, self.low.saturating_add(PREAMBLE_LEN));
+        let Some(bytes) = have.lookup(head) else { return Step::need(self.ahead(head)) };
+        let Ok(preamble) = Preamble::read(bytes, self.low) else { return self.skip() };
+        let Some(length) = preamble.total_length else {
+            let room = self.high.saturating_sub(self.low);
+            self.state = if self.frame_budget == 0 {
+                State::FindEnd(head.end)
+            } else {
+                State::Chain(Box::new(Walk::open_ended(room, UnknownFrames::StepOver)))
+            };
+            return Step::Done(());
+        };
+        let Some(end) = self.low.checked_add(length).filter(|end| length >= MIN_MESSAGE_LEN && *end <= self.high)
+        else {
+            return self.skip();
+        };
+        let tail = Span::new(end.saturating_sub(8), end);
+        // One read brings this end magic and the next preamble.
+        self.last_len = length;
+        let Some(bytes) = have.lookup(tail) else { return Step::need(self.ahead(tail)) };
+        if bytes != END_MAGIC {
+            return self.skip();
+        }
+        self.found_front(length);
+        Step::Done(())
+    }
+
+    /// `span` and what is likely to be needed next: the preamble behind it, and small neighbours whole.
+    fn ahead(&self, span: Span) -> Span {
+        let more = if self.last_len < SMALL_MESSAGE { READ_AHEAD } else { PREAMBLE_LEN };
+        Span::new(span.start, span.end.saturating_add(more).min(self.high))
+    }
+
+    fn found_front(&mut self, length: u64) {
+        let end = self.low.saturating_add(length);
+        self.front.push(Span::new(self.low, end));
+        self.low = end;
+        self.state = match self.options.direction {
+            ScanDirection::Forward => State::Hop,
+            ScanDirection::Bidirectional => State::HopBack,
+        };
+    }
+
+    fn skip(&mut self) -> Step<()> {
+        self.state = State::FindMagic(self.low.saturating_add(1));
+        Step::Done(())
+    }
+
+    fn find_magic(&mut self, have: &(impl Lookup + ?Sized), from: u64) -> Step<()> {
+        let block = Span::new(from, self.high.min(from.saturating_add(SEARCH_BLOCK)));
+        let Some(bytes) = have.lookup(block) else { return Step::need(block) };
+        match memmem::find(bytes, MAGIC) {
+            Some(skip) => {
+                self.low = from.saturating_add(skip as u64);
+                self.state = State::Hop;
+            }
+            None if block.end == self.high => self.low = self.high,
+            // A magic may straddle the block's end.
+            None => self.state = State::FindMagic(block.end.saturating_sub(7)),
+        }
+        Step::Done(())
+    }
+
+    fn find_end(&mut self, have: &(impl Lookup + ?Sized), from: u64) -> Step<()> {
+        let origin = self.low.saturating_add(PREAMBLE_LEN);
+        let known = self.nearest_end.filter(|near| {
+            near.from <= origin && near.found.is_none_or(|at| origin <= at && at.saturating_add(8) <= self.high)
+        });
+        if let Some(near) = known {
+            self.end_decided(near.found);
+            return Step::Done(());
+        }
+        let block = Span::new(from, self.high.min(from.saturating_add(SEARCH_BLOCK)));
+        let Some(bytes) = have.lookup(block) else { return Step::need(block) };
+        let found = memmem::find(bytes, END_MAGIC).map(|skip| from.saturating_add(skip as u64));
+        if found.is_none() && block.end < self.high {
+            self.state = State::FindEnd(block.end.saturating_sub(7));
+            return Step::Done(());
+        }
+        self.nearest_end = Some(NearestEnd { from: origin, found });
+        self.end_decided(found);
+        Step::Done(())
+    }
+
+    fn end_decided(&mut self, end_magic: Option<u64>) {
+        match end_magic {
+            // The magic ends a postamble, which cannot reach into the preamble.
+            Some(at) if at.saturating_add(8).saturating_sub(self.low) >= MIN_MESSAGE_LEN => {
+                self.found_front(at.saturating_add(8).saturating_sub(self.low));
+            }
+            _ => drop(self.skip()),
+        }
+    }
+
+    fn hop_back(&mut self, have: &(impl Lookup + ?Sized)) -> Step<()> {
+        let tail = Span::new(self.high.saturating_sub(POSTAMBLE_LEN), self.high);
+        let Some(bytes) = have.lookup(tail) else { return Step::need(self.behind(tail)) };
+        let length = Postamble::read(bytes, tail.start).ok().and_then(|postamble| postamble.total_length);
+        let room = self.high.saturating_sub(self.low).min(self.options.max_backward_len);
+        let Some(length) = length.filter(|length| (MIN_MESSAGE_LEN..=room).contains(length)) else {
+            return self.forward_only();
+        };
+        let start = self.high.saturating_sub(length);
+        let head = Span::new(start, start.saturating_add(PREAMBLE_LEN));
+        self.last_len = length;
+        let Some(bytes) = have.lookup(head) else { return Step::need(self.behind(head)) };
+        if Preamble::read(bytes, start).is_err() {
+            return self.forward_only();
+        }
+        self.back.push(Span::new(start, self.high));
+        self.high = start;
+        self.state = State::Hop;
+        Step::Done(())
+    }
+
+    /// `span` and what is likely to be needed next before it: the postamble there, and small neighbours whole.
+    fn behind(&self, span: Span) -> Span {
+        let more = if self.last_len < SMALL_MESSAGE { READ_AHEAD } else { POSTAMBLE_LEN };
+        Span::new(span.start.saturating_sub(more).max(self.low), span.end)
+    }
+
+    fn forward_only(&mut self) -> Step<()> {
+        self.options.direction = ScanDirection::Forward;
+        self.state = State::Hop;
+        Step::Done(())
+    }
+}
+
+/// Positions of a message inside a larger source.
+struct Based<'h, L: ?Sized> {
+    have: &'h L,
+    base: u64,
+}
+
+impl<L: Lookup + ?Sized> Lookup for Based<'_, L> {
+    fn lookup(&self, span: Span) -> Option<&[u8]> {
+        self.have.lookup(span.shifted(self.base)?)
+    }
+}
+
+/// Junk is searched in blocks of this size.
+const SEARCH_BLOCK: u64 = 1 << 20;
+/// Messages below this are read many at a time.
+const SMALL_MESSAGE: u64 = 8 << 10;
+const READ_AHEAD: u64 = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bare_preambles_cost_linear_time() {
+        let bare = Preamble { flags: Default::default(), reserved: 0, total_length: None }.to_bytes();
+        let bytes = bare.repeat(100_000);
+        let started = std::time::Instant::now();
+        assert!(scan(&bytes).is_empty());
+        assert!(started.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn absurd_lengths_are_skipped() {
+        for total_length in [1, 47, 1 << 40, u64::MAX] {
+            let mut bytes = Preamble { flags: Default::default(), reserved: 0, total_length: Some(total_length) }
+                .to_bytes()
+                .to_vec();
+            bytes.resize(200, 0);
+            assert!(scan(&bytes).is_empty());
+            let end = Postamble { first_footer_offset: 0, total_length: Some(total_length) }.to_bytes();
+            bytes.extend_from_slice(&end);
+            assert!(scan(&bytes).is_empty());
+        }
+    }
+}

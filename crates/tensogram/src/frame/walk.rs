@@ -1,0 +1,203 @@
+//! Frame after frame, tolerant of padding, strict about lengths (TG-4.5).
+//!
+//! After a frame the next one is looked for at the next multiple of eight, then right behind the frame, then byte by
+//! byte. So everything the reference reads is read, and so are the frames of producers that do not pad.
+
+use super::{FrameRef, Lookup, take};
+use crate::error::{Fault, Result, TensogramError};
+use crate::wire::{
+    ALIGNMENT, END_MAGIC, FRAME_END, FRAME_HEADER_LEN, FRAME_MAGIC, FrameHeader, FrameType, POSTAMBLE_LEN, PREAMBLE_LEN,
+};
+use fw_bytes::{Detail, ParseError, Span, Step, align_up};
+
+/// What to do with frame types that version 3 does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownFrames {
+    /// An error, as every decoder must.
+    Refuse,
+    /// Reported like any other frame, stepped over by its length; for tools that look rather than decode.
+    StepOver,
+}
+
+/// The next thing a walk comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WalkEvent {
+    /// A frame, complete and inside the message.
+    Frame(FrameRef),
+    /// No further frame; the postamble begins here.
+    End(u64),
+}
+
+/// Follows the frames of one message.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// One past the last frame, or past the preamble.
+    position: u64,
+    seek: Seek,
+    end: End,
+    unknown: UnknownFrames,
+    /// A header already read, whose end marker is still to be checked.
+    pending: Option<FrameRef>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Seek {
+    Aligned,
+    Exact,
+    From(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// Frames end here.
+    At(u64),
+    /// Frames end where a postamble is found, at the latest here.
+    Open(u64),
+}
+
+impl Walk {
+    /// Walks a message whose frames end at `end`.
+    pub const fn bounded(end: u64, unknown: UnknownFrames) -> Self {
+        Self { position: PREAMBLE_LEN, seek: Seek::Aligned, end: End::At(end), unknown, pending: None }
+    }
+
+    /// Walks a message of unknown length; its postamble must end at or before `limit`.
+    pub const fn open_ended(limit: u64, unknown: UnknownFrames) -> Self {
+        Self { position: PREAMBLE_LEN, seek: Seek::Aligned, end: End::Open(limit), unknown, pending: None }
+    }
+
+    /// The same walk beginning at `position` instead of behind the preamble.
+    #[must_use]
+    pub const fn starting_at(mut self, position: u64) -> Self {
+        self.position = position;
+        self.seek = Seek::From(position);
+        self
+    }
+
+    /// One past the last frame reported, or past the preamble.
+    pub const fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Moves to the next frame.
+    ///
+    /// # Errors
+    /// A frame that cannot be followed: header cut short, unknown type, length below the minimum or past the end, no
+    /// end marker; and for open-ended walks, bytes that are neither a frame nor a postamble.
+    pub fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<WalkEvent>> {
+        if let Some(frame) = self.pending {
+            return self.complete(have, frame);
+        }
+        loop {
+            let candidate = match self.seek {
+                Seek::Aligned => align_up(self.position, ALIGNMENT).unwrap_or(u64::MAX),
+                Seek::Exact => self.position,
+                Seek::From(position) => position,
+            };
+            let limit = self.limit();
+            let room = limit.saturating_sub(candidate);
+            let look = match self.end {
+                End::At(_) if room < 2 => 0,
+                End::At(_) => room.min(FRAME_HEADER_LEN),
+                End::Open(_) if room < POSTAMBLE_LEN => 0,
+                End::Open(_) => POSTAMBLE_LEN,
+            };
+            if look > 0 {
+                let bytes = take!(have, Span::new(candidate, candidate.saturating_add(look)));
+                if bytes.starts_with(FRAME_MAGIC) {
+                    let frame = self.accept(FrameHeader::read(bytes, candidate)?, candidate)?;
+                    self.pending = Some(frame);
+                    return self.complete(have, frame);
+                }
+                if matches!(self.end, End::Open(_)) && bytes.ends_with(END_MAGIC) {
+                    return Ok(Step::Done(WalkEvent::End(candidate)));
+                }
+            }
+            match self.seek {
+                Seek::Aligned if candidate != self.position => self.seek = Seek::Exact,
+                // Without a known end, a search could run into the next message.
+                _ if matches!(self.end, End::Open(_)) => return self.lost(),
+                // Both near places are no frame; the reference goes on behind the aligned one.
+                Seek::Aligned | Seek::Exact => {
+                    let aligned = align_up(self.position, ALIGNMENT).unwrap_or(u64::MAX);
+                    self.seek = Seek::From(aligned.saturating_add(1));
+                }
+                Seek::From(_) if look == 0 => return Ok(Step::Done(WalkEvent::End(limit))),
+                Seek::From(position) => {
+                    let block = Span::new(position, limit.min(position.saturating_add(SEARCH_BLOCK)));
+                    let bytes = take!(have, block);
+                    let next = bytes.get(1..).and_then(|rest| memchr::memmem::find(rest, FRAME_MAGIC));
+                    self.seek = Seek::From(match next {
+                        Some(skip) => position.saturating_add(skip as u64).saturating_add(1),
+                        None if block.end == limit => limit,
+                        // A marker may straddle the block's end.
+                        None => block.end.saturating_sub(1),
+                    });
+                }
+            }
+        }
+    }
+
+    fn lost(&self) -> Result<Step<WalkEvent>> {
+        let at = self.position;
+        let message = format!("neither a frame nor a postamble follows byte {at}");
+        Err(TensogramError::Framing(Fault::format("postamble_invalid", message).at(at)))
+    }
+
+    fn limit(&self) -> u64 {
+        match self.end {
+            End::At(end) | End::Open(end) => end,
+        }
+    }
+
+    fn accept(&self, header: FrameHeader, at: u64) -> Result<FrameRef> {
+        let fail = |code, what, expected, found, at| Err(ParseError::value(code, what, expected, found, at).into());
+        let FrameHeader { frame_type, length, .. } = header;
+        let known = frame_type.phase().is_some();
+        if !known && self.unknown == UnknownFrames::Refuse {
+            let expected = match frame_type {
+                FrameType(4) => Detail::Text("a frame of version 3 (type 4 is the data object of version 2)"),
+                _ => Detail::Text("1..3 or 5..9"),
+            };
+            let found = Detail::Number(frame_type.0.into());
+            return fail("invalid_frame_header", "frame type", expected, found, at.saturating_add(2));
+        }
+        let at_length = at.saturating_add(8);
+        let found = Detail::Number(length);
+        if length < frame_type.min_len() {
+            let expected = Detail::AtLeast(frame_type.min_len());
+            return fail("frame_too_small", "frame length", expected, found, at_length);
+        }
+        let Some(end) = at.checked_add(length) else {
+            let expected = Detail::Text("a length that fits in 64 bits");
+            return fail("frame_length_overflow", "frame length", expected, found, at_length);
+        };
+        if end > self.limit() {
+            let expected = Detail::AtMost(self.limit().saturating_sub(at));
+            return fail("frame_exceeds_message", "frame length", expected, found, at_length);
+        }
+        Ok(FrameRef::new(at, header))
+    }
+
+    fn complete(&mut self, have: &(impl Lookup + ?Sized), frame: FrameRef) -> Result<Step<WalkEvent>> {
+        let marker = frame.end_marker();
+        let Some(found) = have.lookup(marker) else {
+            // One request brings the end marker and what follows it: the next header, or the postamble.
+            let ahead = frame.next_start().unwrap_or(u64::MAX).saturating_add(POSTAMBLE_LEN);
+            return Ok(Step::need(Span::new(marker.start, ahead.min(self.limit()))));
+        };
+        if found != FRAME_END {
+            let (expected, found) = (Detail::raw(FRAME_END), Detail::raw(found));
+            return Err(
+                ParseError::value("missing_end_marker", "frame end marker", expected, found, marker.start).into()
+            );
+        }
+        self.pending = None;
+        self.position = frame.end();
+        self.seek = Seek::Aligned;
+        Ok(Step::Done(WalkEvent::Frame(frame)))
+    }
+}
+
+/// Bytes between frames are searched in blocks of this size.
+const SEARCH_BLOCK: u64 = 64 << 10;

@@ -1,0 +1,94 @@
+//! From the frames of a message to its one metadata (TG-10, TG-12.2).
+
+use crate::describe::{GlobalMetadata, HashList, Index, RESERVED, digest_text};
+use crate::error::{Fault, Result, TensogramError};
+use crate::frame::{FrameRef, Outline};
+use crate::wire::FrameType;
+use fw_bytes::{Limits, Span, checksum::xxh3_64};
+
+/// The bytes of a span of a message in memory.
+///
+/// # Errors
+/// `truncated` when the message is shorter.
+pub(crate) fn frame_bytes(message: &[u8], span: Span) -> Result<&[u8]> {
+    span.slice_of(message, 0).ok_or_else(|| {
+        let text = format!("need bytes {span}, the message has {}", message.len());
+        TensogramError::Framing(Fault::format("truncated", text).at(message.len() as u64))
+    })
+}
+
+/// Parses one metadata frame.
+pub(crate) fn metadata_of(message: &[u8], frame: &FrameRef, limits: &Limits) -> Result<GlobalMetadata> {
+    let body = frame.body();
+    GlobalMetadata::from_cbor(frame_bytes(message, body)?, body.start, limits)
+}
+
+/// Compares a frame's digest with its body. A frame without a digest passes.
+pub(crate) fn verify_frame_hash(message: &[u8], frame: &FrameRef, object_index: Option<usize>) -> Result<()> {
+    if !frame.has_hash() {
+        return Ok(());
+    }
+    let slot = frame.hash_slot();
+    let expected = fw_bytes::Cursor::at(frame_bytes(message, slot)?, slot.start).u64_be("hash")?;
+    let actual = xxh3_64(frame_bytes(message, frame.body())?);
+    if expected == actual {
+        return Ok(());
+    }
+    let (expected, actual) = (digest_text(expected), digest_text(actual));
+    Err(TensogramError::HashMismatch { object_index, expected, actual })
+}
+
+/// The metadata of a full decode: the last metadata frame, padded to one base entry per object, with preceders merged.
+///
+/// Every index, hash and preceder frame is parsed too, and a faulty one is an error.
+pub(crate) fn full_metadata(message: &[u8], outline: &Outline, limits: &Limits) -> Result<GlobalMetadata> {
+    let mut metadata = None;
+    for frame in &outline.others {
+        let body = frame.body();
+        match frame.frame_type() {
+            FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA => {
+                metadata = Some(metadata_of(message, frame, limits)?);
+            }
+            FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX => {
+                Index::from_cbor(frame_bytes(message, body)?, body.start, limits)?;
+            }
+            FrameType::HEADER_HASH | FrameType::FOOTER_HASH => {
+                HashList::from_cbor(frame_bytes(message, body)?, body.start, limits)?;
+            }
+            // The outline sorts bodies apart and refuses unknown types.
+            _ => {}
+        }
+    }
+    let mut metadata = metadata
+        .ok_or_else(|| TensogramError::Metadata(Fault::format("no_metadata_frame", "message has no metadata frame")))?;
+    let (entries, objects) = (metadata.base.len(), outline.objects.len());
+    if entries > objects {
+        let message = format!("{entries} base entries for {objects} objects");
+        return Err(TensogramError::Metadata(Fault::format("base_count_exceeds_objects", message)));
+    }
+    metadata.base.resize_with(objects, Default::default);
+    for (entry, object) in metadata.base.iter_mut().zip(&outline.objects) {
+        if let Some(preceder) = &object.preceder {
+            let mut own = preceder_entry(message, preceder, limits)?;
+            own.remove(RESERVED);
+            entry.extend(own);
+        }
+    }
+    Ok(metadata)
+}
+
+/// The one base entry of a preceder.
+pub(crate) fn preceder_entry(
+    message: &[u8],
+    frame: &FrameRef,
+    limits: &Limits,
+) -> Result<crate::describe::MetadataMap> {
+    let metadata = metadata_of(message, frame, limits)?;
+    match <[_; 1]>::try_from(metadata.base) {
+        Ok([entry]) => Ok(entry),
+        Err(entries) => {
+            let message = format!("preceder has {} base entries, expected exactly one", entries.len());
+            Err(TensogramError::Metadata(Fault::format("preceder_base_count_wrong", message).at(frame.start())))
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Room 5, the types callers hold: a message that borrows its bytes, and its objects.
+
+mod assemble; // frames to one metadata
+mod object; // one object, borrowed
+mod view; // one message, borrowed
+
+pub use object::ObjectView;
+pub use view::MessageView;
+
+pub(crate) use assemble::{frame_bytes, full_metadata, metadata_of, verify_frame_hash};
+pub(crate) use object::too_large;

@@ -1,0 +1,10 @@
+//! Entry points for reading.
+
+mod decode; // a message in memory
+mod options; // how
+
+pub use decode::{
+    DecodedObject, decode, decode_descriptors, decode_metadata, decode_object, decode_object_from_frame, decode_range,
+    decode_range_from_frame,
+};
+pub use options::DecodeOptions;

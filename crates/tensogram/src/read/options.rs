@@ -1,0 +1,58 @@
+//! How to read.
+
+use fw_bytes::Limits;
+
+/// Options of every reading function; the default suits trusted files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeOptions {
+    /// Hand out elements in the byte order of this machine (default), or as the descriptor says.
+    pub native_byte_order: bool,
+    /// Put NaN and infinities back where the masks say (default), or leave the zeros that stand in for them.
+    pub restore_non_finite: bool,
+    /// Compare each object's digest before anything of it is parsed (off by default).
+    pub verify_hash: bool,
+    /// Threads to decode with; 0 and 1 mean the calling thread alone. `FW_THREADS` overrides 0.
+    pub threads: usize,
+    /// Caps on what the input may ask for.
+    pub limits: Limits,
+}
+
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        Self {
+            native_byte_order: true,
+            restore_non_finite: true,
+            verify_hash: false,
+            threads: 0,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl DecodeOptions {
+    /// Tight limits and verified digests, for input from strangers.
+    pub fn untrusted() -> Self {
+        Self { verify_hash: true, limits: Limits::untrusted(), ..Self::default() }
+    }
+
+    /// The same with digests verified.
+    #[must_use]
+    pub const fn with_verify_hash(mut self) -> Self {
+        self.verify_hash = true;
+        self
+    }
+
+    /// The same with these limits.
+    #[must_use]
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same with this many threads.
+    #[must_use]
+    pub const fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+}

@@ -1,0 +1,77 @@
+//! One frame onto a sink: header, body, digest, end marker, padding.
+
+use crate::pipeline::Prepared;
+use crate::wire::{ALIGNMENT, FRAME_END, FRAME_HEADER_LEN, FrameFlags, FrameHeader, FrameType};
+use fw_bytes::checksum::{Xxh3, xxh3_64};
+use std::io::{self, Write};
+
+/// Bytes of a frame whose body has `body_len` bytes, padding excluded.
+pub(super) const fn frame_len(frame_type: FrameType, body_len: u64) -> u64 {
+    FRAME_HEADER_LEN + body_len + frame_type.footer_len()
+}
+
+/// `len` with the padding that follows a frame. Lengths here are of memory at hand and cannot overflow.
+pub(super) const fn padded(len: u64) -> u64 {
+    len.next_multiple_of(ALIGNMENT)
+}
+
+/// Writes a metadata, index, hash or preceder frame and its padding; returns the bytes written.
+pub(super) fn write_frame(sink: &mut impl Write, frame_type: FrameType, body: &[u8], hashing: bool) -> io::Result<u64> {
+    let length = frame_len(frame_type, body.len() as u64);
+    let flags = FrameFlags::HASH_PRESENT.when(hashing);
+    sink.write_all(&FrameHeader { frame_type, version: FRAME_VERSION, flags, length }.to_bytes())?;
+    sink.write_all(body)?;
+    let digest = if hashing { xxh3_64(body) } else { 0 };
+    sink.write_all(&digest.to_be_bytes())?;
+    sink.write_all(FRAME_END)?;
+    pad(sink, length)
+}
+
+/// What [`write_object`] wrote.
+pub(super) struct WrittenObject {
+    /// Frame length, padding excluded.
+    pub(super) length: u64,
+    /// The digest, or zero without hashing.
+    pub(super) digest: u64,
+}
+
+/// Writes a data object frame, descriptor behind the payload, and its padding.
+pub(super) fn write_object(sink: &mut impl Write, object: &Prepared<'_>, hashing: bool) -> io::Result<WrittenObject> {
+    let length = object_len(object);
+    let flags = FrameFlags::CBOR_AFTER_PAYLOAD | FrameFlags::HASH_PRESENT.when(hashing);
+    let header = FrameHeader { frame_type: FrameType::NTENSOR, version: FRAME_VERSION, flags, length };
+    sink.write_all(&header.to_bytes())?;
+    let mut hash = Xxh3::new();
+    for part in [&object.payload[..], &object.masks, &object.cbor] {
+        // Small pieces are still in the cache when the digest reads them again.
+        for piece in part.chunks(PIECE) {
+            sink.write_all(piece)?;
+            if hashing {
+                hash.update(piece);
+            }
+        }
+    }
+    let cbor_offset = FRAME_HEADER_LEN + (object.payload.len() + object.masks.len()) as u64;
+    let digest = if hashing { hash.digest() } else { 0 };
+    sink.write_all(&cbor_offset.to_be_bytes())?;
+    sink.write_all(&digest.to_be_bytes())?;
+    sink.write_all(FRAME_END)?;
+    pad(sink, length)?;
+    Ok(WrittenObject { length, digest })
+}
+
+/// Bytes of the frame of an object, padding excluded.
+pub(super) fn object_len(object: &Prepared<'_>) -> u64 {
+    let body = object.payload.len() + object.masks.len() + object.cbor.len();
+    frame_len(FrameType::NTENSOR, body as u64)
+}
+
+/// Writes the padding behind a frame of `length` bytes; returns both together.
+fn pad(sink: &mut impl Write, length: u64) -> io::Result<u64> {
+    let padding = padded(length) - length;
+    sink.write_all(&[0; ALIGNMENT as usize][..padding as usize])?;
+    Ok(length + padding)
+}
+
+const FRAME_VERSION: u16 = 1;
+const PIECE: usize = 64 << 10;

@@ -1,0 +1,13 @@
+//! Entry points for writing.
+
+mod builder; // messages from typed slices
+mod frames; // one frame onto a sink
+mod layout; // where everything goes
+mod message; // a message in one call
+mod options; // how
+mod stream; // a message object by object
+
+pub use builder::MessageBuilder;
+pub use message::{encode, encode_pre_encoded};
+pub use options::{AggregateHash, EncodeOptions};
+pub use stream::{Lengths, StreamingEncoder};
