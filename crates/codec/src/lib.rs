@@ -4,6 +4,8 @@
 //! for its output, decodes into memory the caller gives, and says whether it can decode a part.
 #![deny(unsafe_code)]
 
+#[cfg(feature = "blosc2")]
+pub mod blosc2; // contiguous Blosc2 frames
 mod codec; // the trait every codec answers
 mod error; // what went wrong, in which codec, at which byte
 pub mod parallel; // splitting work over threads with the same result

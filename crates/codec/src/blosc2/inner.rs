@@ -1,0 +1,96 @@
+//! One stream through the inner codec, with memory that is used again for the next.
+
+use super::params::{Blosc2Params, InnerCodec, StreamFormat};
+use super::{blosclz, lz4hc};
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use lz4_flex::block::CompressTable;
+use zstd_safe::{CCtx, DCtx};
+
+/// Compresses streams.
+pub(super) enum Compressor {
+    BloscLz(blosclz::Table),
+    Lz4(CompressTable),
+    Lz4Hc(lz4hc::Chains, i64),
+    Zlib(Compress),
+    Zstd(CCtx<'static>, i32),
+}
+
+impl Compressor {
+    /// `None` when there is no memory for it.
+    pub(super) fn new(params: &Blosc2Params) -> Option<Self> {
+        Some(match params.codec {
+            InnerCodec::BloscLz => Self::BloscLz(blosclz::Table::new()),
+            InnerCodec::Lz4 => Self::Lz4(CompressTable::small()),
+            InnerCodec::Lz4Hc => Self::Lz4Hc(lz4hc::Chains::new(), params.level),
+            InnerCodec::Zlib => Self::Zlib(Compress::new(Compression::new(params.level as u32), true)),
+            // The reference spreads its nine levels over those of zstd in the same way.
+            InnerCodec::Zstd => {
+                let level = if params.level == 9 { zstd_safe::max_c_level() } else { params.level as i32 * 2 - 1 };
+                Self::Zstd(CCtx::try_create()?, level)
+            }
+        })
+    }
+
+    /// How much longer than its input the output buffer must be.
+    pub(super) fn room(&self, input_len: usize) -> usize {
+        match self {
+            Self::Lz4(_) => lz4_flex::block::get_maximum_output_size(input_len),
+            _ => input_len,
+        }
+    }
+
+    /// The length of the compressed stream at the start of `out`, or `None` when it would not be shorter than `input`.
+    pub(super) fn compress(&mut self, input: &[u8], out: &mut [u8]) -> Option<usize> {
+        let len = match self {
+            Self::BloscLz(table) => blosclz::compress(input, table, out.get_mut(..input.len())?)?,
+            Self::Lz4(table) => lz4_flex::block::compress_into_with_table(input, out, table).ok()?,
+            Self::Lz4Hc(chains, level) => lz4hc::compress(input, *level, chains, out.get_mut(..input.len())?)?,
+            Self::Zlib(state) => {
+                state.reset();
+                match state.compress(input, out.get_mut(..input.len())?, FlushCompress::Finish) {
+                    Ok(Status::StreamEnd) => usize::try_from(state.total_out()).ok()?,
+                    _ => return None,
+                }
+            }
+            Self::Zstd(context, level) => context.compress(out.get_mut(..input.len())?, input, *level).ok()?,
+        };
+        (len < input.len()).then_some(len)
+    }
+}
+
+/// Decompresses streams of any format; what a format needs is made when it is first met.
+#[derive(Default)]
+pub(super) struct Decompressor {
+    zlib: Option<Decompress>,
+    zstd: Option<DCtx<'static>>,
+}
+
+impl Decompressor {
+    /// Fills `out` exactly.
+    ///
+    /// # Errors
+    /// What is wrong with the stream.
+    pub(super) fn decompress(&mut self, format: StreamFormat, input: &[u8], out: &mut [u8]) -> Result<(), String> {
+        let len = match format {
+            StreamFormat::BloscLz => return blosclz::decompress(input, out).map_err(str::to_owned),
+            StreamFormat::Lz4 => lz4_flex::block::decompress_into(input, out).map_err(|error| error.to_string())?,
+            StreamFormat::Zlib => {
+                let state = self.zlib.get_or_insert_with(|| Decompress::new(true));
+                state.reset(true);
+                match state.decompress(input, out, FlushDecompress::Finish) {
+                    Ok(Status::StreamEnd) => usize::try_from(state.total_out()).unwrap_or(usize::MAX),
+                    Ok(_) => return Err("the zlib stream does not end with the output".to_owned()),
+                    Err(error) => return Err(error.to_string()),
+                }
+            }
+            StreamFormat::Zstd => {
+                if self.zstd.is_none() {
+                    self.zstd = DCtx::try_create();
+                }
+                let context = self.zstd.as_mut().ok_or("no memory for a zstd context")?;
+                context.decompress(out, input).map_err(|code| zstd_safe::get_error_name(code).to_owned())?
+            }
+        };
+        if len == out.len() { Ok(()) } else { Err(format!("expected {} bytes, found {len}", out.len())) }
+    }
+}
