@@ -11,6 +11,8 @@ mod error; // what went wrong, in which codec, at which byte
 pub mod parallel; // splitting work over threads with the same result
 #[cfg(feature = "shuffle")]
 pub mod shuffle; // bytes of equal significance side by side
+#[cfg(feature = "szip")]
+pub mod szip; // CCSDS 121 lossless coding of integer samples
 
 pub use codec::{Codec, Window};
 pub use error::{CodecError, CodecErrorKind};
