@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::row::Rows;
+use crate::{codecs, tensogram};
 
 /// A manifest that was found.
 pub struct Manifest {
@@ -71,8 +72,11 @@ pub fn run(folder: &Path, rows: &mut Rows) -> Result<()> {
 type Adapter = fn(&Manifest, &mut Rows) -> Companions;
 
 /// Which adapter understands this manifest.
-fn adapter(_json: &Value) -> Option<Adapter> {
-    None
+fn adapter(json: &Value) -> Option<Adapter> {
+    type Recognises = fn(&Value) -> bool;
+    let adapters: [(Recognises, Adapter); 2] =
+        [(tensogram::recognises, tensogram::run), (codecs::recognises, codecs::run)];
+    adapters.into_iter().find(|(recognises, _)| recognises(json)).map(|(_, adapter)| adapter)
 }
 
 /// Every `.json` file below `folder`, in a fixed order.

@@ -8,10 +8,13 @@
 //! - [`known`] the list of known failures
 //! - [`row`] one row per vector: panics caught, time and memory measured, verdict printed
 //! - [`digest`] hex and SHA-256, as manifests write them
+//! - [`tensogram`], [`codecs`] one adapter per manifest format
 
 #![forbid(unsafe_code)]
 
+pub mod codecs;
 pub mod digest;
 pub mod discover;
 pub mod known;
 pub mod row;
+pub mod tensogram;
