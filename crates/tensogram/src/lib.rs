@@ -28,6 +28,7 @@ pub mod frame; // 2 records -> frames
 mod message; // 5 codecs -> tensors
 mod pipeline; // 4 descriptions -> codecs
 mod read; // entry points: reading
+mod validate; // every fault, for people
 pub mod wire; // 1 bytes -> records
 mod write; // entry points: writing
 
@@ -39,7 +40,10 @@ pub use error::{ErrorKind, Fault, Result, TensogramError};
 pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
 pub use message::{MessageView, ObjectView};
 pub use read::{
-    DecodeOptions, DecodedObject, decode, decode_descriptors, decode_metadata, decode_object, decode_object_from_frame,
-    decode_range, decode_range_from_frame,
+    DecodeOptions, DecodedObject, TensogramFile, decode, decode_descriptors, decode_metadata, decode_object,
+    decode_object_from_frame, decode_range, decode_range_from_frame, scan_file, scan_source,
+};
+pub use validate::{
+    FileReport, MessageReport, ValidateMode, ValidateOptions, validate_file, validate_message, validate_source,
 };
 pub use write::{AggregateHash, EncodeOptions, Lengths, MessageBuilder, StreamingEncoder, encode, encode_pre_encoded};

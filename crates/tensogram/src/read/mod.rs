@@ -1,10 +1,12 @@
 //! Entry points for reading.
 
 mod decode; // a message in memory
+pub(crate) mod file; // messages in files
 mod options; // how
 
 pub use decode::{
     DecodedObject, decode, decode_descriptors, decode_metadata, decode_object, decode_object_from_frame, decode_range,
     decode_range_from_frame,
 };
+pub use file::{TensogramFile, scan_file, scan_source};
 pub use options::DecodeOptions;

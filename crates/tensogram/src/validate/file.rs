@@ -1,0 +1,107 @@
+//! A whole file: every message found, and the bytes that belong to none.
+
+use super::{MessageReport, ValidateOptions, validate_message};
+use crate::error::Result;
+use crate::read::file::scan_source;
+use fw_bytes::Span;
+use fw_report::{Finding, Report};
+use fw_source::{FileSource, ReadAt};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use std::path::Path;
+
+/// What validation found in a file.
+#[derive(Clone, Debug, Default)]
+pub struct FileReport {
+    /// Each message with its place; spans of its findings count from the start of the file.
+    pub messages: Vec<(Span, MessageReport)>,
+    /// Findings about the file itself: bytes that belong to no message.
+    pub report: Report,
+}
+
+impl FileReport {
+    /// True when nothing is wrong anywhere.
+    pub fn is_ok(&self) -> bool {
+        self.report.is_ok() && self.messages.iter().all(|(_, message)| message.is_ok())
+    }
+}
+
+impl Serialize for FileReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Entry<'a>(&'a Span, &'a MessageReport);
+        impl Serialize for Entry<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                map.serialize_entry("offset", &self.0.start)?;
+                map.serialize_entry("length", &self.0.len())?;
+                map.serialize_entry("ok", &self.1.is_ok())?;
+                map.serialize_entry("object_count", &self.1.object_count)?;
+                map.serialize_entry("hash_verified", &self.1.hash_verified)?;
+                map.serialize_entry("findings", self.1.report.findings())?;
+                map.end()
+            }
+        }
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("ok", &self.is_ok())?;
+        let entries: Vec<_> = self.messages.iter().map(|(span, report)| Entry(span, report)).collect();
+        map.serialize_entry("messages", &entries)?;
+        map.serialize_entry("file_findings", self.report.findings())?;
+        map.end()
+    }
+}
+
+/// Validates every message of a file; one message is held in memory at a time.
+///
+/// # Errors
+/// `Io` when the file cannot be read. What the bytes say never fails: it becomes findings.
+pub fn validate_file(path: impl AsRef<Path>, options: &ValidateOptions) -> Result<FileReport> {
+    validate_source(&FileSource::open(path)?, options)
+}
+
+/// [`validate_file`] for any source.
+///
+/// # Errors
+/// `Io` when the source cannot be read.
+pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOptions) -> Result<FileReport> {
+    let len = source.len()?;
+    let mut file = FileReport::default();
+    let mut position = 0;
+    for (index, span) in scan_source(source, &Default::default())?.into_iter().enumerate() {
+        file.gap(Span::new(position, span.start));
+        position = span.end;
+        let mut bytes = vec![0; span.len() as usize];
+        source.read_exact_at(span.start, &mut bytes)?;
+        let message = validate_message(&bytes, options);
+        file.messages.push((span, placed(message, index, span.start)));
+    }
+    if file.messages.is_empty() && len > 0 {
+        let text = format!("no message in {len} bytes");
+        file.report.push(Finding::error("no_message", text).at(0..len).level("file"));
+    } else if position < len {
+        let text = format!("{} bytes behind the last message belong to none", len - position);
+        file.report.push(Finding::error("trailing_bytes", text).at(position..len).level("file"));
+    }
+    Ok(file)
+}
+
+impl FileReport {
+    fn gap(&mut self, gap: Span) {
+        if !gap.is_empty() {
+            let text = format!("{} bytes between messages belong to none", gap.len());
+            self.report.push(Finding::error("gap_between_messages", text).at(gap).level("file"));
+        }
+    }
+}
+
+/// Counts bytes and paths from the file.
+fn placed(message: MessageReport, index: usize, base: u64) -> MessageReport {
+    let mut report = Report::new();
+    report.extend(message.report.into_iter().map(|mut finding| {
+        finding.span = finding.span.and_then(|span| span.shifted(base));
+        let inner = std::mem::take(&mut finding.path);
+        let outer = format!("message[{index}]");
+        finding.path = if inner.is_empty() { outer } else { format!("{outer}.{inner}") };
+        finding
+    }));
+    MessageReport { report, ..message }
+}

@@ -1,0 +1,159 @@
+//! Level 3: do digests match, and do encoded payloads decode?
+
+use super::metadata::descriptor_of;
+use super::structure::Structure;
+use super::{INTEGRITY, ValidateOptions, from_error, object_path};
+use crate::describe::{HashList, digest_text};
+use crate::error::TensogramError;
+use crate::frame::FrameRef;
+use crate::message::{ObjectView, verify_frame_hash};
+use crate::pipeline;
+use crate::read::DecodeOptions;
+use crate::wire::{FrameType, MessageFlags};
+use fw_report::{Finding, Report};
+
+/// Whether payloads are decoded to prove that they can be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Payloads {
+    Leave,
+    Decode,
+}
+
+/// Returns whether every object's digest was compared and matched.
+pub(super) fn check(
+    structure: &Structure<'_>,
+    options: &ValidateOptions,
+    payloads: Payloads,
+    report: &mut Report,
+) -> bool {
+    let mut checker = Checker { structure, options, report };
+    let verified = checker.object_digests(payloads);
+    checker.other_digests();
+    checker.hash_lists();
+    if payloads == Payloads::Decode {
+        checker.payloads();
+    }
+    verified
+}
+
+struct Checker<'s, 'm> {
+    structure: &'s Structure<'m>,
+    options: &'s ValidateOptions,
+    report: &'s mut Report,
+}
+
+impl Checker<'_, '_> {
+    fn push(&mut self, finding: Finding) {
+        self.report.push(finding.level(INTEGRITY));
+    }
+
+    fn object_digests(&mut self, payloads: Payloads) -> bool {
+        let promised = self.structure.preamble.flags.contains(MessageFlags::HASHES_PRESENT);
+        let mut verified = true;
+        for (index, object) in self.structure.objects.iter().enumerate() {
+            let place = |finding: Finding| finding.at(object.frame.span()).on(object_path(index)).object(index as u64);
+            if !promised {
+                let text = "message carries no digests (flag HASHES_PRESENT is clear)";
+                self.push(place(Finding::warning("no_hash_available", text)));
+                verified = false;
+            } else if !object.frame.has_hash() {
+                let text = "the message promises digests, this object has none (flag HASH_PRESENT is clear)";
+                self.push(place(Finding::error("hash_verification_error", text)));
+                verified = false;
+            }
+            if let Err(error) = verify_frame_hash(self.structure.message, &object.frame, Some(index)) {
+                self.push(place(Finding::error("hash_mismatch", mismatch_text(&error))));
+                verified = false;
+            } else if payloads == Payloads::Leave
+                && promised
+                && let Err(error) = descriptor_of(self.structure, object, self.options)
+            {
+                let text = format!("descriptor cannot be read: {error}");
+                self.push(place(Finding::error("hash_verification_error", text)));
+                verified = false;
+            }
+        }
+        verified
+    }
+
+    /// Metadata, index, hash and preceder frames have digests of their own.
+    fn other_digests(&mut self) {
+        for frame in &self.structure.others {
+            if let Err(error) = verify_frame_hash(self.structure.message, frame, None) {
+                let text = format!("{}: {}", frame.frame_type(), mismatch_text(&error));
+                self.push(Finding::error("hash_mismatch", text).at(frame.span()));
+            }
+        }
+    }
+
+    /// The gathered digests, against those of the objects and against each other.
+    fn hash_lists(&mut self) {
+        let mut first: Option<(FrameRef, HashList)> = None;
+        for frame in &self.structure.others {
+            if !matches!(frame.frame_type(), FrameType::HEADER_HASH | FrameType::FOOTER_HASH) {
+                continue;
+            }
+            let body = frame.body();
+            let bytes = body.slice_of(self.structure.message, 0).unwrap_or(&[]);
+            let list = match HashList::from_cbor(bytes, body.start, &self.options.limits) {
+                Ok(list) => list,
+                Err(error) => {
+                    self.push(from_error("hash_frame_cbor_parse_failed", &error, INTEGRITY).at(frame.span()));
+                    continue;
+                }
+            };
+            if list.algorithm != "xxh3" {
+                let text = format!("hash list was made with {:?}, only \"xxh3\" is known", list.algorithm);
+                self.push(Finding::warning("unknown_hash_algorithm", text).at(frame.span()));
+            } else {
+                self.compare_list(&list);
+            }
+            match &first {
+                Some((other, earlier)) if earlier.hashes != list.hashes => {
+                    let text = format!("hash lists at bytes {} and {} differ", other.start(), frame.start());
+                    self.push(Finding::error("hash_mismatch", text).at(frame.span()));
+                }
+                Some(_) => {}
+                None => first = Some((*frame, list)),
+            }
+        }
+    }
+
+    fn compare_list(&mut self, list: &HashList) {
+        for (index, (object, entry)) in self.structure.objects.iter().zip(&list.hashes).enumerate() {
+            let slot = object.frame.hash_slot().slice_of(self.structure.message, 0);
+            let Some(Ok(slot)) = slot.map(<[u8; 8]>::try_from) else { continue };
+            let stored = digest_text(u64::from_be_bytes(slot));
+            if object.frame.has_hash() && *entry != stored {
+                let text = format!("hash list says {entry}, the object's own slot {stored}");
+                let finding = Finding::error("hash_mismatch", text).at(object.frame.span());
+                self.push(finding.on(object_path(index)).object(index as u64));
+            }
+        }
+    }
+
+    fn payloads(&mut self) {
+        let decode = DecodeOptions { limits: self.options.limits, ..DecodeOptions::default() };
+        for (index, object) in self.structure.objects.iter().enumerate() {
+            let place = |finding: Finding| finding.at(object.frame.span()).on(object_path(index)).object(index as u64);
+            let Ok(view) = ObjectView::read(self.structure.message, object.frame, index, &self.options.limits) else {
+                continue;
+            };
+            if view.descriptor().is_raw() {
+                continue;
+            }
+            if let Err(error) = pipeline::check_config(view.descriptor()) {
+                self.push(place(Finding::error("pipeline_config_failed", error.to_string())));
+            } else if let Err(error) = view.decode(&decode) {
+                self.push(place(Finding::error("decode_pipeline_failed", error.to_string())));
+            }
+        }
+    }
+}
+
+fn mismatch_text(error: &TensogramError) -> String {
+    match error {
+        TensogramError::HashMismatch { expected, actual, .. } => format!("stored {expected}, computed {actual}"),
+        other => other.to_string(),
+    }
+}

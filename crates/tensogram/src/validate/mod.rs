@@ -1,0 +1,149 @@
+//! Validation, for people: every fault of a message with its code, bytes and path, going on after the first (TG-17).
+//!
+//! Four levels build on each other, one file each: [`structure`] follows frames, [`metadata`] reads descriptions,
+//! [`integrity`] compares digests and proves that payloads decode, [`fidelity`] looks at decoded values.
+
+mod fidelity;
+mod file;
+mod integrity;
+mod metadata;
+mod structure;
+
+pub use file::{FileReport, validate_file, validate_source};
+
+use fw_bytes::Limits;
+use fw_report::{Finding, Report, Severity};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use structure::Structure;
+
+/// How far to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ValidateMode {
+    /// Structure only.
+    Quick,
+    /// Structure and digests; payloads are not decoded, warnings about structure are left out.
+    Checksum,
+    /// Structure, metadata and integrity.
+    #[default]
+    Default,
+    /// Everything, decoded values included.
+    Full,
+}
+
+/// Options of validation.
+#[derive(Clone, Debug, Default)]
+pub struct ValidateOptions {
+    /// How far to look.
+    pub mode: ValidateMode,
+    /// Also warn where CBOR is not in canonical form; implies looking at metadata.
+    pub canonical: bool,
+    /// Caps on what the input may ask for.
+    pub limits: Limits,
+}
+
+impl ValidateOptions {
+    /// The options of one mode.
+    pub fn mode(mode: ValidateMode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+}
+
+/// What validation found in one message.
+#[derive(Clone, Debug, Default)]
+pub struct MessageReport {
+    /// The findings.
+    pub report: Report,
+    /// Data objects that could be told apart.
+    pub object_count: usize,
+    /// Whether there is at least one object, every object's digest was compared, and nothing is wrong.
+    pub hash_verified: bool,
+}
+
+impl MessageReport {
+    /// True when nothing is wrong; warnings are allowed.
+    pub fn is_ok(&self) -> bool {
+        self.report.is_ok()
+    }
+}
+
+impl Serialize for MessageReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(4))?;
+        map.serialize_entry("ok", &self.is_ok())?;
+        map.serialize_entry("object_count", &self.object_count)?;
+        map.serialize_entry("hash_verified", &self.hash_verified)?;
+        map.serialize_entry("findings", self.report.findings())?;
+        map.end()
+    }
+}
+
+/// Validates one message. Never fails: whatever is wrong becomes a finding.
+///
+/// ```
+/// use fw_tensogram::{MessageBuilder, ValidateOptions, validate_message};
+///
+/// let mut message = MessageBuilder::new().tensor(&[3], &[1.0f32, 2.0, 3.0]).unwrap().encode().unwrap();
+/// assert!(validate_message(&message, &ValidateOptions::default()).is_ok());
+/// let payload = message.len() - 24 - 152;
+/// message[payload] ^= 1;
+/// let report = validate_message(&message, &ValidateOptions::default());
+/// assert!(report.report.findings().iter().any(|finding| finding.code == "hash_mismatch"));
+/// ```
+pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageReport {
+    let mut report = Report::new();
+    let Some(structure) = Structure::read(message, &mut report) else {
+        return MessageReport { report, ..MessageReport::default() };
+    };
+    let mut verified = false;
+    match options.mode {
+        ValidateMode::Quick if options.canonical => metadata::check(&structure, options, &mut report),
+        ValidateMode::Quick => {}
+        ValidateMode::Checksum => {
+            report = report.into_iter().filter(|finding| finding.severity == Severity::Error).fold(
+                Report::new(),
+                |mut kept, finding| {
+                    kept.push(finding);
+                    kept
+                },
+            );
+            if options.canonical {
+                metadata::check(&structure, options, &mut report);
+            }
+            verified = integrity::check(&structure, options, integrity::Payloads::Leave, &mut report);
+        }
+        ValidateMode::Default | ValidateMode::Full => {
+            metadata::check(&structure, options, &mut report);
+            verified = integrity::check(&structure, options, integrity::Payloads::Decode, &mut report);
+        }
+    }
+    if options.mode == ValidateMode::Full {
+        fidelity::check(&structure, options, &mut report);
+    }
+    let object_count = structure.objects.len();
+    let hash_verified = verified && object_count > 0 && report.is_ok();
+    MessageReport { report, object_count, hash_verified }
+}
+
+const STRUCTURE: &str = "structure";
+const METADATA: &str = "metadata";
+const INTEGRITY: &str = "integrity";
+const FIDELITY: &str = "fidelity";
+
+/// A finding from an error met while reading, under a code of validation.
+fn from_error(code: &'static str, error: &crate::TensogramError, level: &'static str) -> Finding {
+    let message = error.fault().map_or_else(|| error.to_string(), |fault| fault.message().to_owned());
+    let finding = Finding::error(code, message).level(level);
+    let finding = match error.offset() {
+        Some(at) => finding.at(at..at),
+        None => finding,
+    };
+    match error.fault().map(crate::Fault::path) {
+        Some(path) if !path.is_empty() => finding.on(path),
+        _ => finding,
+    }
+}
+
+fn object_path(index: usize) -> String {
+    format!("object[{index}]")
+}
