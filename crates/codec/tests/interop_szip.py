@@ -5,7 +5,7 @@
 
 Needs `pip install tensogram==0.24.0 numpy`. Then check our codec against it, both ways, with
 
-    FW_SZIP_CORPUS=OUT_DIR cargo test -p fw-codec --test szip_corpus
+    FW_SZIP_CORPUS=OUT_DIR cargo test -p fw-codec --test szip
 
 OUT_DIR gets `index.json` (parameters, offsets, digests of the decoded bytes) and `payloads.bin`.
 """

@@ -207,7 +207,8 @@ impl<'a> Decoder<'a> {
             Method::Split(k) => {
                 let highs = self.reader.unary_into(coded)?;
                 self.reader.append_bits(k, coded);
-                highs > u64::from(layout.max) >> k
+                // Some widths have splits wider than a sample, which no sensible writer uses.
+                highs > u64::from(layout.max) >> k || (k > layout.bits && union(coded) > layout.max)
             }
             Method::SecondExtension => {
                 let mut union = 0;
@@ -267,6 +268,10 @@ impl<'a> Decoder<'a> {
     }
 }
 
+fn union(values: &[u32]) -> u32 {
+    values.iter().fold(0, |all, value| all | value)
+}
+
 /// The pair of residuals that a number of the second extension stands for.
 #[inline(always)]
 fn pair_of(code: u64) -> [u64; 2] {
@@ -309,6 +314,19 @@ fn long_pair_of(code: u64) -> [u64; 2] {
 mod tests {
     use super::super::choose::pair_code;
     use super::*;
+    use crate::szip::{SzipFlags, SzipParams};
+
+    #[test]
+    fn a_split_wider_than_the_samples_cannot_smuggle_in_large_values() {
+        for preprocess in [SzipFlags(0), SzipFlags::PREPROCESS] {
+            let params = SzipParams { rsi: 2, block_size: 8, flags: preprocess, bits_per_sample: 3 };
+            let layout = Layout::new(&params).unwrap();
+            // Option 6: five low bits for each sample of three.
+            let mut decoder = Decoder::new(&layout, &[0xdf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 0);
+            let fault = decoder.decode_rsi(8, 0..8, &mut [0; 8]).unwrap_err();
+            assert_eq!(fault.kind, FaultKind::ResidualTooLarge);
+        }
+    }
 
     #[test]
     fn pairs_are_numbered_along_diagonals() {
