@@ -13,6 +13,8 @@ pub mod parallel; // splitting work over threads with the same result
 pub mod shuffle; // bytes of equal significance side by side
 #[cfg(feature = "szip")]
 pub mod szip; // CCSDS 121 lossless coding of integer samples
+#[cfg(feature = "zfp")]
+pub mod zfp; // float64 at a fixed rate, precision or accuracy
 
 pub use codec::{Codec, Window};
 pub use error::{CodecError, CodecErrorKind};
