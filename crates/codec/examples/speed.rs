@@ -7,13 +7,15 @@ use std::time::Instant;
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
-    for len in [8 << 20, 64 << 20] {
+    for len in [256 << 10, 8 << 20, 64 << 20] {
         let field = field(len / 8);
         let bytes: Vec<u8> = field.iter().flat_map(|value| value.to_le_bytes()).collect();
         let mut out = vec![0u8; len];
         let bench = Bench { filter: &filter, len };
         bench.row("copy", || out.copy_from_slice(black_box(&bytes)));
         shuffle(&bench, &bytes, &mut out);
+        scans(&bench, &bytes, &mut out);
+        packing(&bench, &bytes, &mut out);
     }
 }
 
@@ -26,6 +28,49 @@ fn shuffle(bench: &Bench<'_>, bytes: &[u8], out: &mut [u8]) {
             bench.row(&format!("unshuffle/{size}/t{threads}"), || {
                 fw_codec::shuffle::unshuffle_threaded(black_box(bytes), size, threads, out);
             });
+        }
+    }
+}
+
+fn scans(bench: &Bench<'_>, bytes: &[u8], out: &mut [u8]) {
+    use fw_codec::{finite, swap};
+    use fw_tensor::{ByteOrder, DType};
+    for threads in [1, 2] {
+        for dtype in [DType::Float16, DType::Float32, DType::Float64] {
+            // Finite in every type.
+            let ones = vec![0x3fu8; bytes.len()];
+            bench.row(&format!("finite/{dtype}/t{threads}"), || {
+                assert!(finite::check_finite(black_box(&ones), dtype, ByteOrder::Little, threads).is_ok());
+            });
+        }
+        bench.row(&format!("extrema/t{threads}"), || {
+            black_box(finite::extrema(black_box(bytes), ByteOrder::Little, threads)).unwrap();
+        });
+        for unit in [2, 4, 8] {
+            bench.row(&format!("swap/{unit}/t{threads}"), || {
+                swap::copy_swapped(black_box(bytes), unit, threads, out);
+            });
+        }
+    }
+}
+
+fn packing(bench: &Bench<'_>, bytes: &[u8], out: &mut [u8]) {
+    use fw_codec::packing::{Packing, Request};
+    use fw_tensor::ByteOrder::Little;
+    for bits in [8, 12, 16, 20, 24, 28, 32, 48] {
+        for threads in [1, 2] {
+            let mut packed = Vec::with_capacity(bytes.len() / 64 * bits);
+            let mut packing = None;
+            bench.row(&format!("pack/{bits}/t{threads}"), || {
+                packed.clear();
+                let request = Request::bits(bits as u64);
+                packing = Some(Packing::encode(request, black_box(bytes), Little, threads, &mut packed).unwrap());
+            });
+            if let Some(packing) = packing {
+                bench.row(&format!("unpack/{bits}/t{threads} (pack)"), || {
+                    packing.unpack(black_box(&packed), Little, threads, out).unwrap();
+                });
+            }
         }
     }
 }
@@ -43,15 +88,15 @@ impl Bench<'_> {
         }
         let mut best = f64::MAX;
         let begin = Instant::now();
-        for run in 0..60 {
+        for run in 0..400 {
             let start = Instant::now();
             work();
             best = best.min(start.elapsed().as_secs_f64());
-            if run > 5 && begin.elapsed().as_secs_f64() > 0.6 {
+            if run > 5 && begin.elapsed().as_secs_f64() > 0.3 {
                 break;
             }
         }
-        println!("{:>3} MiB  {name:<28} {:>7.2} GB/s", self.len >> 20, self.len as f64 / best / 1e9);
+        println!("{:>5} KiB  {name:<28} {:>7.2} GB/s", self.len >> 10, self.len as f64 / best / 1e9);
     }
 }
 
