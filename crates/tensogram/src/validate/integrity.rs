@@ -64,7 +64,8 @@ impl Checker<'_, '_> {
             if let Err(error) = verify_frame_hash(self.structure.message, &object.frame, Some(index)) {
                 self.push(place(Finding::error("hash_mismatch", mismatch_text(&error))));
                 verified = false;
-            } else if payloads == Payloads::Leave
+            }
+            if payloads == Payloads::Leave
                 && promised
                 && let Err(error) = descriptor_of(self.structure, object, self.options)
             {
