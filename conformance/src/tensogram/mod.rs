@@ -66,7 +66,6 @@ pub fn run(manifest: &Manifest, rows: &mut Rows) -> Companions {
             }
         });
     }
-    rows.check("tensogram/validation", |row| row.deviates("validation reports are not compared yet"));
     Companions::new()
 }
 

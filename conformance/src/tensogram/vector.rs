@@ -5,7 +5,7 @@ use std::time::Duration;
 use fw_tensogram::frame::Outline;
 use fw_tensogram::{
     DataObjectDescriptor, DecodeOptions, GlobalMetadata, TensogramError, Value, decode, decode_descriptors,
-    decode_metadata, scan,
+    decode_metadata, scan, scan_file,
 };
 use serde_json::{Map, Value as Json};
 
@@ -24,7 +24,7 @@ pub fn check(manifest: &Manifest, vector: &Vector, row: &mut Row) {
     let Some(bytes) = row.accept("file", manifest.file(&vector.file)) else { return };
     row.equal("size", &vector.size, &bytes.len());
     row.equal("sha256", vector.sha256.as_str(), &sha256(&bytes));
-    check_scan(vector, &bytes, row);
+    check_scan(manifest, vector, &bytes, row);
     check_layout(vector, &bytes, row);
     let context = Context { group: vector.group, policy: vector.policy, note: &vector.note };
     match (&vector.expect, &vector.messages) {
@@ -209,7 +209,7 @@ fn check_bytes(expected: &Object, descriptor: &DataObjectDescriptor, bytes: &[u8
     }
 }
 
-fn check_scan(vector: &Vector, bytes: &[u8], row: &mut Row) {
+fn check_scan(manifest: &Manifest, vector: &Vector, bytes: &[u8], row: &mut Row) {
     let found: Vec<(u64, u64)> = scan(bytes).into_iter().map(|span| (span.start, span.len())).collect();
     // A note with pairs in it recommends them instead of what the reference found.
     let recommended = if vector.policy == Policy::Free { pairs(&vector.note) } else { Vec::new() };
@@ -217,7 +217,12 @@ fn check_scan(vector: &Vector, bytes: &[u8], row: &mut Row) {
     if found != vector.scan && !better {
         row.deviates(format!("scan found {found:?}, expected {:?}", vector.scan));
     }
-    let lengths: Vec<u64> = found.iter().map(|(_, length)| *length).collect();
+    let Some(in_file) = row.accept("scan_file", scan_file(manifest.folder.join(&vector.file))) else { return };
+    let in_file: Vec<(u64, u64)> = in_file.into_iter().map(|span| (span.start, span.len())).collect();
+    if in_file != found {
+        row.deviates(format!("scan_file found {in_file:?}, scan found {found:?}"));
+    }
+    let lengths: Vec<u64> = in_file.iter().map(|(_, length)| *length).collect();
     if lengths != vector.file_message_lengths && !better {
         row.deviates(format!("lengths found {lengths:?}, expected {:?}", vector.file_message_lengths));
     }
