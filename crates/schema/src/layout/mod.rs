@@ -1,0 +1,15 @@
+//! The one layout engine: drafts in, offsets, sizes, ids, tags and seeds out.
+
+mod engine; // sizes and offsets, in dependency order
+mod magic; // checksum seeds
+mod model; // what consumers read
+mod schema; // the whole: lookups and default images
+
+pub use model::{
+    DefaultValue, Discriminator, Element, Enum, EnumIndex, EnumValue, Extent, Field, Member, Message, MessageIndex,
+    Package, PackageIndex, Scalar, Sizes, Type, Union, UnionWire,
+};
+pub use schema::Schema;
+
+pub use engine::MAX_NESTING;
+pub(crate) use engine::lay_out;

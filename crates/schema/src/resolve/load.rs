@@ -1,0 +1,134 @@
+//! Files and imports (SF-2.12).
+
+use crate::ast::{File, Item};
+use crate::diagnose::{Code, Diagnostic};
+use crate::parse::parse;
+use crate::source::{FileId, Loader, SourceMap, Span};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// A file that was read, in load order.
+pub(super) struct Loaded {
+    pub(super) id: FileId,
+    pub(super) file: File,
+    pub(super) dropped: Vec<String>,
+    /// Imports that were found: the file's place in the list, and the import's place in the text.
+    pub(super) imports: Vec<(usize, Span)>,
+    /// An import was not found; names may be missing because of it.
+    pub(super) import_missing: bool,
+}
+
+/// Reads the root and everything it imports, each file once, an importing file before what it imports.
+pub(super) fn load(loader: &dyn Loader, root: &Path, diagnostics: &mut Vec<Diagnostic>) -> (SourceMap, Vec<Loaded>) {
+    let root_dir = root.parent().map(Path::to_path_buf).unwrap_or_default();
+    let mut state = Loading {
+        loader,
+        sources: SourceMap::default(),
+        files: Vec::new(),
+        wanted: Vec::new(),
+        known: HashMap::new(),
+        diagnostics,
+    };
+    let Some(identity) = loader.identify(root) else {
+        let id = state.sources.add(root.to_path_buf(), String::new());
+        let message = format!("{} is not a readable file", root.display());
+        state.diagnostics.push(Diagnostic::new(Code::ImportNotFound, start_of(id), message));
+        return (state.sources, state.files);
+    };
+    state.read(root.to_path_buf(), identity, None);
+
+    // Depth first without recursion: (file, how many of its imports are done).
+    let mut stack = if state.files.is_empty() { Vec::new() } else { vec![(0, 0)] };
+    while let Some((at, done)) = stack.pop() {
+        let Some((path, span)) = state.wanted[at].get(done).cloned() else { continue };
+        stack.push((at, done + 1));
+        let own_dir = state.sources.file(state.files[at].id).and_then(|file| file.path.parent()).map(Path::to_path_buf);
+        let candidates = [root_dir.join(&path), own_dir.unwrap_or_default().join(&path)];
+        let found = candidates.into_iter().find_map(|shown| loader.identify(&shown).map(|identity| (shown, identity)));
+        let Some((shown, identity)) = found else {
+            state.files[at].import_missing = true;
+            state.diagnostics.push(
+                Diagnostic::new(Code::ImportNotFound, span, format!("no file `{path}` to import"))
+                    .hint("a path is tried from the directory of the root file, then from that of the importing file"),
+            );
+            continue;
+        };
+        let (target, new) = match state.known.get(&identity) {
+            Some(target) => (*target, false),
+            None => (state.read(shown, identity, Some(span)), true),
+        };
+        match target {
+            Some(target) => {
+                state.files[at].imports.push((target, span));
+                if new {
+                    stack.push((target, 0));
+                }
+            }
+            None => state.files[at].import_missing = true,
+        }
+    }
+    (state.sources, state.files)
+}
+
+fn imports(file: &File) -> Vec<(String, Span)> {
+    let imports = file.items.iter().filter_map(|node| match &node.value {
+        Item::Import(import) => Some(&import.path),
+        _ => None,
+    });
+    imports.map(|path| (path.string().unwrap_or("").to_owned(), path.site.0)).collect()
+}
+
+struct Loading<'a> {
+    loader: &'a dyn Loader,
+    sources: SourceMap,
+    files: Vec<Loaded>,
+    /// By file: the imports it asks for.
+    wanted: Vec<Vec<(String, Span)>>,
+    known: HashMap<PathBuf, Option<usize>>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl Loading<'_> {
+    /// Reads and parses a file; `None` after a reported fault.
+    fn read(&mut self, path: PathBuf, identity: PathBuf, import: Option<Span>) -> Option<usize> {
+        let bytes = match self.loader.read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let span = import.unwrap_or_else(|| start_of(self.sources.add(path.clone(), String::new())));
+                let message = format!("cannot read {}: {error}", path.display());
+                self.diagnostics.push(Diagnostic::new(Code::ImportNotFound, span, message));
+                self.known.insert(identity, None);
+                return None;
+            }
+        };
+        let (text, fault) = match String::from_utf8(bytes) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(at))
+            }
+        };
+        let id = self.sources.add(path, text.clone());
+        if let Some(at) = fault {
+            let span = Span { file: id, start: at as u32, end: at as u32 + 1 };
+            let message = format!("byte {at} (0x{at:x}) is not UTF-8");
+            self.diagnostics.push(Diagnostic::new(Code::NotUtf8, span, message).hint("save the file as UTF-8"));
+        }
+        let parsed = parse(id, &text, self.diagnostics);
+        let at = self.files.len();
+        self.wanted.push(imports(&parsed.file));
+        self.files.push(Loaded {
+            id,
+            file: parsed.file,
+            dropped: parsed.dropped,
+            imports: Vec::new(),
+            import_missing: false,
+        });
+        self.known.insert(identity, Some(at));
+        Some(at)
+    }
+}
+
+fn start_of(file: FileId) -> Span {
+    Span { file, start: 0, end: 0 }
+}
