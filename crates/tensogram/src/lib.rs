@@ -25,6 +25,7 @@
 pub mod describe; // 3 frames -> descriptions
 mod error; // what went wrong
 pub mod frame; // 2 records -> frames
+mod inspect; // every byte named
 mod message; // 5 codecs -> tensors
 mod pipeline; // 4 descriptions -> codecs
 mod read; // entry points: reading
@@ -38,10 +39,12 @@ pub use describe::{
 };
 pub use error::{ErrorKind, Fault, Result, TensogramError};
 pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
+pub use inspect::inspect;
 pub use message::{MessageView, ObjectView};
 pub use read::{
-    DecodeOptions, DecodedObject, TensogramFile, decode, decode_descriptors, decode_metadata, decode_object,
-    decode_object_from_frame, decode_range, decode_range_from_frame, scan_file, scan_source,
+    DecodeOptions, DecodedObject, StreamDecoder, StreamEvent, StreamReader, TensogramFile, decode, decode_descriptors,
+    decode_metadata, decode_object, decode_object_from_frame, decode_range, decode_range_from_frame, scan_file,
+    scan_source,
 };
 pub use validate::{
     FileReport, MessageReport, ValidateMode, ValidateOptions, validate_file, validate_message, validate_source,

@@ -17,6 +17,11 @@ impl FrameRef {
         Self { start, header }
     }
 
+    /// The same frame, with positions counted from `base` instead of the first byte of the message.
+    pub const fn rebased(self, base: u64) -> Self {
+        Self { start: self.start.saturating_sub(base), header: self.header }
+    }
+
     /// Where it begins, from the first byte of the message.
     pub const fn start(&self) -> u64 {
         self.start

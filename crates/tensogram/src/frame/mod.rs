@@ -8,6 +8,7 @@ mod frame_ref; // one frame's place and parts
 mod locate; // random access: the index, or the walk
 mod lookup; // where a machine finds its bytes
 mod object_parts; // descriptor and payload inside a data object frame
+mod order; // which frame may follow which
 mod outline; // every frame of a message, with the order rules
 pub mod scan; // messages in a file full of anything
 mod walk; // frame after frame
@@ -16,6 +17,7 @@ pub use frame_ref::FrameRef;
 pub use locate::{Directory, Locate};
 pub use lookup::{Lookup, on_slice};
 pub use object_parts::{ObjectParts, object_parts};
+pub use order::{Order, Placed};
 pub use outline::{ObjectRef, Outline, OutlineBuilder};
 pub use walk::{UnknownFrames, Walk, WalkEvent};
 

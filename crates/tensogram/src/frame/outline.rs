@@ -1,9 +1,9 @@
 //! Every frame of a message, with the rules of order (TG-4.6, TG-10, TG-12.2).
 
-use super::{FrameRef, Lookup, UnknownFrames, Walk, WalkEvent, advance, take};
+use super::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, advance, take};
 use crate::error::{Fault, Result, TensogramError};
-use crate::wire::{FrameType, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble};
-use fw_bytes::{Detail, Limits, ParseError, Span, Step};
+use crate::wire::{FrameType, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use fw_bytes::{Limits, ParseError, Span, Step};
 
 /// A data object and the preceder that stands right before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +53,7 @@ pub struct OutlineBuilder {
     available: u64,
     limits: Limits,
     opened: Option<(Preamble, Postamble, u64, Walk)>,
-    phase: Phase,
-    preceder: Option<FrameRef>,
+    order: Order,
     others: Vec<FrameRef>,
     objects: Vec<ObjectRef>,
 }
@@ -62,15 +61,7 @@ pub struct OutlineBuilder {
 impl OutlineBuilder {
     /// For a message of which `available` bytes exist.
     pub const fn new(available: u64, limits: Limits) -> Self {
-        Self {
-            available,
-            limits,
-            opened: None,
-            phase: Phase::Header,
-            preceder: None,
-            others: Vec::new(),
-            objects: Vec::new(),
-        }
+        Self { available, limits, opened: None, order: Order::new(), others: Vec::new(), objects: Vec::new() }
     }
 
     /// Goes on as far as the bytes at hand allow.
@@ -92,9 +83,7 @@ impl OutlineBuilder {
                 Step::Done(WalkEvent::End(_)) => break,
             }
         }
-        if let Some(preceder) = self.preceder {
-            return Err(dangling(&preceder));
-        }
+        self.order.finish()?;
         let (others, objects) = (std::mem::take(&mut self.others), std::mem::take(&mut self.objects));
         Ok(Step::Done(Outline { preamble, postamble, length, others, objects }))
     }
@@ -121,36 +110,17 @@ impl OutlineBuilder {
     }
 
     fn place(&mut self, frame: FrameRef) -> Result<()> {
-        let frame_type = frame.frame_type();
-        // The walk refuses types without a phase.
-        let phase = frame_type.phase().unwrap_or(self.phase);
-        if phase < self.phase {
-            return Err(TensogramError::Framing(order_fault(&frame, self.phase)));
-        }
-        self.phase = phase;
-        match (self.preceder.take(), frame_type) {
-            (preceder, FrameType::NTENSOR) => {
+        match self.order.admit(&frame)? {
+            Placed::Object(preceder) => {
                 if self.objects.len() as u64 >= self.limits.object_count {
                     let message = format!("more than {} objects", self.limits.object_count);
                     return Err(TensogramError::Framing(Fault::limit("limit_object_count", message).at(frame.start())));
                 }
                 self.objects.push(ObjectRef { frame, preceder });
             }
-            (Some(preceder), _) => return Err(dangling(&preceder)),
-            (None, FrameType::PRECEDER_METADATA) => self.preceder = Some(frame),
-            (None, _) => self.others.push(frame),
+            Placed::Preceder => {}
+            Placed::Other => self.others.push(frame),
         }
         Ok(())
     }
-}
-
-/// The fault of a frame that stands in a phase already left.
-pub(crate) fn order_fault(frame: &FrameRef, phase: Phase) -> Fault {
-    let message = format!("frame of {} stands in the {phase:?} phase", frame.frame_type()).to_lowercase();
-    Fault::format("frame_order_violation", message).at(frame.start())
-}
-
-fn dangling(preceder: &FrameRef) -> TensogramError {
-    let expected = Detail::Text("a data object right behind it");
-    ParseError::value("preceder_not_followed_by_object", "preceder", expected, Detail::None, preceder.start()).into()
 }

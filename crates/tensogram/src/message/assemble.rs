@@ -1,8 +1,8 @@
 //! From the frames of a message to its one metadata (TG-10, TG-12.2).
 
-use crate::describe::{GlobalMetadata, HashList, Index, RESERVED, digest_text};
+use crate::describe::{GlobalMetadata, HashList, Index, MetadataMap, RESERVED, digest_text};
 use crate::error::{Fault, Result, TensogramError};
-use crate::frame::{FrameRef, Outline};
+use crate::frame::{FrameRef, ObjectRef, Outline};
 use crate::wire::FrameType;
 use fw_bytes::{Limits, Span, checksum::xxh3_64};
 
@@ -59,33 +59,37 @@ pub(crate) fn full_metadata(message: &[u8], outline: &Outline, limits: &Limits) 
             _ => {}
         }
     }
-    let mut metadata = metadata
-        .ok_or_else(|| TensogramError::Metadata(Fault::format("no_metadata_frame", "message has no metadata frame")))?;
-    let (entries, objects) = (metadata.base.len(), outline.objects.len());
+    let own = |object: &ObjectRef| {
+        object.preceder.as_ref().map_or(Ok(MetadataMap::new()), |frame| preceder_entry(message, frame, limits))
+    };
+    merged(metadata, outline.objects.iter().map(own).collect::<Result<_>>()?)
+}
+
+/// The last metadata frame, padded to one base entry per object, each with the keys of its preceder on top.
+pub(crate) fn merged(metadata: Option<GlobalMetadata>, preceders: Vec<MetadataMap>) -> Result<GlobalMetadata> {
+    let Some(mut metadata) = metadata else {
+        return Err(TensogramError::Metadata(Fault::format("no_metadata_frame", "message has no metadata frame")));
+    };
+    let (entries, objects) = (metadata.base.len(), preceders.len());
     if entries > objects {
         let message = format!("{entries} base entries for {objects} objects");
         return Err(TensogramError::Metadata(Fault::format("base_count_exceeds_objects", message)));
     }
     metadata.base.resize_with(objects, Default::default);
-    for (entry, object) in metadata.base.iter_mut().zip(&outline.objects) {
-        if let Some(preceder) = &object.preceder {
-            let mut own = preceder_entry(message, preceder, limits)?;
-            own.remove(RESERVED);
-            entry.extend(own);
-        }
+    for (entry, own) in metadata.base.iter_mut().zip(preceders) {
+        entry.extend(own);
     }
     Ok(metadata)
 }
 
 /// The one base entry of a preceder.
-pub(crate) fn preceder_entry(
-    message: &[u8],
-    frame: &FrameRef,
-    limits: &Limits,
-) -> Result<crate::describe::MetadataMap> {
+pub(crate) fn preceder_entry(message: &[u8], frame: &FrameRef, limits: &Limits) -> Result<MetadataMap> {
     let metadata = metadata_of(message, frame, limits)?;
     match <[_; 1]>::try_from(metadata.base) {
-        Ok([entry]) => Ok(entry),
+        Ok([mut entry]) => {
+            entry.remove(RESERVED);
+            Ok(entry)
+        }
         Err(entries) => {
             let message = format!("preceder has {} base entries, expected exactly one", entries.len());
             Err(TensogramError::Metadata(Fault::format("preceder_base_count_wrong", message).at(frame.start())))

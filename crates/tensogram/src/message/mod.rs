@@ -7,5 +7,5 @@ mod view; // one message, borrowed
 pub use object::ObjectView;
 pub use view::MessageView;
 
-pub(crate) use assemble::{frame_bytes, full_metadata, metadata_of, verify_frame_hash};
+pub(crate) use assemble::{frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash};
 pub(crate) use object::too_large;

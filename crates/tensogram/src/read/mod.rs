@@ -3,6 +3,7 @@
 mod decode; // a message in memory
 pub(crate) mod file; // messages in files
 mod options; // how
+mod stream; // objects as they arrive
 
 pub use decode::{
     DecodedObject, decode, decode_descriptors, decode_metadata, decode_object, decode_object_from_frame, decode_range,
@@ -10,3 +11,4 @@ pub use decode::{
 };
 pub use file::{TensogramFile, scan_file, scan_source};
 pub use options::DecodeOptions;
+pub use stream::{StreamDecoder, StreamEvent, StreamReader};

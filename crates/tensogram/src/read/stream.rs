@@ -1,0 +1,327 @@
+//! Objects as they arrive, from any stream of bytes, before their message ends (TG-12.2).
+//!
+//! At most one frame is held in memory. The result does not depend on how the stream was cut into pieces.
+
+use super::DecodeOptions;
+use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap};
+use crate::error::{Fault, Result, TensogramError};
+use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent};
+use crate::message::{ObjectView, frame_bytes, merged, metadata_of, preceder_entry, verify_frame_hash};
+use crate::wire::{FrameType, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use fw_bytes::{Span, Step};
+use std::io::Read;
+
+/// Something a stream brought.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StreamEvent {
+    /// A message begins.
+    Message {
+        /// Its preamble.
+        preamble: Preamble,
+        /// Where, from the start of the stream.
+        offset: u64,
+    },
+    /// A metadata frame, as it stands.
+    Metadata(GlobalMetadata),
+    /// An object, decoded.
+    Object {
+        /// Position among the objects of the message.
+        index: usize,
+        /// What it is.
+        descriptor: Box<DataObjectDescriptor>,
+        /// Metadata its preceder brought; empty without one.
+        preceder: MetadataMap,
+        /// The decoded bytes.
+        data: Vec<u8>,
+    },
+    /// The message is complete.
+    End {
+        /// The metadata as a full decode gives it.
+        metadata: GlobalMetadata,
+        /// The message, from the start of the stream.
+        span: Span,
+    },
+    /// Bytes that belong to no message were passed over.
+    Skipped(Span),
+}
+
+/// A decoder that is fed: [`StreamDecoder::push`] bytes, take [`StreamDecoder::poll`] events.
+#[derive(Debug)]
+pub struct StreamDecoder {
+    options: DecodeOptions,
+    /// Bytes not yet done with.
+    buffer: Vec<u8>,
+    /// Position of the first of them in the stream.
+    position: u64,
+    ended: bool,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Between messages.
+    Outside,
+    Inside(Box<Open>),
+}
+
+#[derive(Debug)]
+struct Open {
+    start: u64,
+    preamble: Preamble,
+    walk: Walk,
+    order: Order,
+    metadata: Option<GlobalMetadata>,
+    /// What the preceder of the next object brought.
+    preceder: MetadataMap,
+    /// The same for each object so far; as many as there are objects.
+    preceders: Vec<MetadataMap>,
+}
+
+impl StreamDecoder {
+    /// A decoder at the start of a stream.
+    pub const fn new(options: DecodeOptions) -> Self {
+        Self { options, buffer: Vec::new(), position: 0, ended: false, state: State::Outside }
+    }
+
+    /// Feeds bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Says that no further byte will come.
+    pub const fn end_of_input(&mut self) {
+        self.ended = true;
+    }
+
+    /// The next event, or `None` when more bytes are needed (or, after [`StreamDecoder::end_of_input`], when all is
+    /// told).
+    ///
+    /// # Errors
+    /// Faults of the message at hand; the decoder then looks for the next message and can be polled again.
+    pub fn poll(&mut self) -> Result<Option<StreamEvent>> {
+        let result = match &mut self.state {
+            State::Outside => self.outside(),
+            State::Inside(_) => self.inside(),
+        };
+        if result.is_err() {
+            // Look for the next message behind the one that failed.
+            self.state = State::Outside;
+            self.release(self.position + 1);
+        }
+        result
+    }
+
+    fn outside(&mut self) -> Result<Option<StreamEvent>> {
+        let found = memchr::memmem::find(&self.buffer, MAGIC);
+        let skip = match found {
+            Some(skip) => skip,
+            None if self.ended => self.buffer.len(),
+            // The last bytes may be the beginning of a magic.
+            None => self.buffer.len().saturating_sub(MAGIC.len() - 1),
+        };
+        if skip > 0 && (found.is_some() || self.ended || skip >= SKIP_BLOCK) {
+            let span = Span::new(self.position, self.position + skip as u64);
+            self.release(span.end);
+            return Ok(Some(StreamEvent::Skipped(span)));
+        }
+        if found.is_none() {
+            return Ok(None);
+        }
+        let Some(head) = self.buffer.get(..PREAMBLE_LEN as usize) else {
+            return if self.ended { Err(self.cut("preamble")) } else { Ok(None) };
+        };
+        let preamble = Preamble::read(head, self.position)?;
+        let limit = self.options.limits.message_len;
+        let length = preamble.checked_length(limit, self.position)?;
+        let walk = match length {
+            Some(length) => Walk::bounded(length - POSTAMBLE_LEN, UnknownFrames::Refuse),
+            None => Walk::open_ended(limit, UnknownFrames::Refuse),
+        };
+        let start = self.position;
+        let open = Open {
+            start,
+            preamble,
+            walk,
+            order: Order::new(),
+            metadata: None,
+            preceder: MetadataMap::new(),
+            preceders: Vec::new(),
+        };
+        self.state = State::Inside(Box::new(open));
+        Ok(Some(StreamEvent::Message { preamble, offset: start }))
+    }
+
+    fn inside(&mut self) -> Result<Option<StreamEvent>> {
+        loop {
+            let State::Inside(open) = &mut self.state else { return Ok(None) };
+            let start = open.start;
+            let have = Rest { bytes: &self.buffer, base: self.position - start };
+            let told = match open.walk.poll(&have).map_err(|error| error.shifted(start))? {
+                Step::Need(_) if self.ended => return Err(self.cut("frame")),
+                Step::Need(_) => return Ok(None),
+                Step::Done(WalkEvent::End(at)) => {
+                    let told = self.finish(at).map_err(|error| error.shifted(start))?;
+                    return if told.is_none() && self.ended { Err(self.cut("postamble")) } else { Ok(told) };
+                }
+                Step::Done(WalkEvent::Frame(frame)) => {
+                    let told = open.frame(&frame, &have, &self.options).map_err(|error| error.shifted(start))?;
+                    self.release(start + frame.end());
+                    told
+                }
+            };
+            if told.is_some() {
+                return Ok(told);
+            }
+        }
+    }
+
+    /// The postamble begins at `at` of the message.
+    fn finish(&mut self, at: u64) -> Result<Option<StreamEvent>> {
+        let State::Inside(open) = &mut self.state else { return Ok(None) };
+        let have = Rest { bytes: &self.buffer, base: self.position - open.start };
+        let Some(bytes) = have.lookup(Span::new(at, at + POSTAMBLE_LEN)) else { return Ok(None) };
+        let postamble = Postamble::read(bytes, at)?;
+        let length = at + POSTAMBLE_LEN;
+        postamble.check_mirror(open.preamble.total_length.unwrap_or(length), at)?;
+        open.order.finish()?;
+        let metadata = merged(open.metadata.take(), std::mem::take(&mut open.preceders))?;
+        let span = Span::new(open.start, open.start + length);
+        self.state = State::Outside;
+        self.release(span.end);
+        Ok(Some(StreamEvent::End { metadata, span }))
+    }
+
+    /// Lets go of everything before `position` of the stream.
+    fn release(&mut self, position: u64) {
+        let done = (position.saturating_sub(self.position) as usize).min(self.buffer.len());
+        self.buffer.drain(..done);
+        self.position += done as u64;
+    }
+
+    fn cut(&self, what: &str) -> TensogramError {
+        let end = self.position + self.buffer.len() as u64;
+        TensogramError::Framing(Fault::format("truncated", format!("the stream ends inside a {what}")).at(end))
+    }
+}
+
+impl Open {
+    fn frame(&mut self, frame: &FrameRef, have: &Rest<'_>, options: &DecodeOptions) -> Result<Option<StreamEvent>> {
+        let placed = self.order.admit(frame)?;
+        // The whole frame is at hand; counted from the first byte at hand, it reads like a frame of a message.
+        let (local, bytes) = (frame.rebased(have.base), have.bytes);
+        self.read(placed, &local, bytes, options).map_err(|error| error.shifted(have.base))
+    }
+
+    fn read(
+        &mut self,
+        placed: Placed,
+        frame: &FrameRef,
+        bytes: &[u8],
+        options: &DecodeOptions,
+    ) -> Result<Option<StreamEvent>> {
+        let limits = &options.limits;
+        let body = frame.body();
+        match (placed, frame.frame_type()) {
+            (Placed::Object(_), _) => self.object(frame, bytes, options).map(Some),
+            (Placed::Preceder, _) => {
+                self.preceder = preceder_entry(bytes, frame, limits)?;
+                Ok(None)
+            }
+            (Placed::Other, FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA) => {
+                let metadata = metadata_of(bytes, frame, limits)?;
+                self.metadata = Some(metadata.clone());
+                Ok(Some(StreamEvent::Metadata(metadata)))
+            }
+            (Placed::Other, FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX) => {
+                Index::from_cbor(frame_bytes(bytes, body)?, body.start, limits).map(|_| None)
+            }
+            (Placed::Other, _) => HashList::from_cbor(frame_bytes(bytes, body)?, body.start, limits).map(|_| None),
+        }
+    }
+
+    fn object(&mut self, frame: &FrameRef, bytes: &[u8], options: &DecodeOptions) -> Result<StreamEvent> {
+        let index = self.preceders.len();
+        let located = |error: TensogramError| error.on(format!("object[{index}]"));
+        if index as u64 >= options.limits.object_count {
+            let message = format!("more than {} objects", options.limits.object_count);
+            return Err(TensogramError::Framing(Fault::limit("limit_object_count", message).at(frame.start())));
+        }
+        if options.verify_hash && !frame.has_hash() {
+            return Err(TensogramError::MissingHash { object_index: index });
+        }
+        if options.verify_hash {
+            verify_frame_hash(bytes, frame, Some(index))?;
+        }
+        let object = ObjectView::read(bytes, *frame, index, &options.limits).map_err(located)?;
+        let verified = DecodeOptions { verify_hash: false, ..options.clone() };
+        let data = object.decode(&verified).map_err(located)?;
+        let preceder = std::mem::take(&mut self.preceder);
+        self.preceders.push(preceder.clone());
+        Ok(StreamEvent::Object { index, descriptor: Box::new(object.into_descriptor()), preceder, data })
+    }
+}
+
+/// Reads events from anything that can be read: a pipe, a socket, a file.
+///
+/// ```
+/// use fw_tensogram::*;
+///
+/// let message = MessageBuilder::new().tensor(&[2], &[1u8, 2])?.encode()?;
+/// let events = StreamReader::new(&message[..], DecodeOptions::default()).collect::<Result<Vec<_>>>()?;
+/// assert!(matches!(&events[2], StreamEvent::Object { data, .. } if data == &[1, 2]));
+/// # Ok::<(), TensogramError>(())
+/// ```
+#[derive(Debug)]
+pub struct StreamReader<R> {
+    reader: R,
+    decoder: StreamDecoder,
+    piece: Vec<u8>,
+}
+
+impl<R: Read> StreamReader<R> {
+    /// Reads from `reader`.
+    pub fn new(reader: R, options: DecodeOptions) -> Self {
+        Self { reader, decoder: StreamDecoder::new(options), piece: vec![0; PIECE] }
+    }
+}
+
+impl<R: Read> Iterator for StreamReader<R> {
+    type Item = Result<StreamEvent>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.decoder.poll() {
+                Ok(Some(event)) => return Some(Ok(event)),
+                Err(error) => return Some(Err(error)),
+                Ok(None) if self.decoder.ended => return None,
+                Ok(None) => {}
+            }
+            match self.reader.read(&mut self.piece) {
+                Ok(0) => self.decoder.end_of_input(),
+                Ok(read) => self.decoder.push(self.piece.get(..read).unwrap_or(&[])),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.decoder.end_of_input();
+                    return Some(Err(error.into()));
+                }
+            }
+        }
+    }
+}
+
+/// The bytes at hand, which begin somewhere inside a message.
+struct Rest<'b> {
+    bytes: &'b [u8],
+    base: u64,
+}
+
+impl Lookup for Rest<'_> {
+    fn lookup(&self, span: Span) -> Option<&[u8]> {
+        span.slice_of(self.bytes, self.base)
+    }
+}
+
+/// Junk is reported in pieces of at least this size while more may come.
+const SKIP_BLOCK: usize = 64 << 10;
+const PIECE: usize = 64 << 10;
