@@ -47,6 +47,7 @@ pub use read::{
     scan_source,
 };
 pub use validate::{
-    FileReport, MessageReport, ValidateMode, ValidateOptions, validate_file, validate_message, validate_source,
+    FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, validate_file,
+    validate_message, validate_source,
 };
 pub use write::{AggregateHash, EncodeOptions, Lengths, MessageBuilder, StreamingEncoder, encode, encode_pre_encoded};

@@ -8,6 +8,9 @@ mod file;
 mod integrity;
 mod metadata;
 mod structure;
+mod survey;
+
+pub use survey::{Survey, SurveyedObject, survey};
 
 pub use file::{FileReport, validate_file, validate_source};
 

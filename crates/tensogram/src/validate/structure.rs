@@ -216,6 +216,10 @@ impl Walker<'_, '_> {
             }
             _ => MessageFlags(0),
         };
+        if frame_type != FrameType::PRECEDER_METADATA && flag.0 != 0 && self.seen.contains(flag) {
+            let text = format!("a second frame of {frame_type}; readers disagree which one counts");
+            self.report.push(Finding::warning("repeated_frame", text).at(frame.span()).level(STRUCTURE));
+        }
         self.seen = self.seen | flag;
     }
 

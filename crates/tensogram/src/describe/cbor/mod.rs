@@ -1,6 +1,7 @@
 //! CBOR as Tensogram uses it: any well-formed item is read, only the canonical form is written (TG-5).
 
 mod canonical; // is this the canonical form?
+mod json; // values as JSON
 mod read; // bytes to values
 mod value; // the value model
 mod write; // values to canonical bytes

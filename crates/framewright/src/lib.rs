@@ -1,0 +1,25 @@
+//! Framewright: binary data that explains and proves itself. One library for Tensogram messages, BinTensors weights and
+//! struct-frame captures; this crate is the one to depend on.
+//!
+//! ```
+//! use framewright::tensogram::{MessageBuilder, MessageView};
+//! use framewright::{Format, detect};
+//!
+//! let message = MessageBuilder::new().tensor(&[2, 2], &[1.0f32, 2.0, 3.0, 4.0])?.base("param", "2t").encode()?;
+//! assert_eq!(detect(&message), Some(Format::Tensogram));
+//! let view = MessageView::open(&message)?;
+//! assert_eq!(view.object(0)?.values::<f32>(), Some(&[1.0, 2.0, 3.0, 4.0][..]));
+//! # Ok::<(), framewright::tensogram::TensogramError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod detect; // which format is this?
+
+pub use detect::{Format, detect};
+
+pub use fw_bytes as bytes;
+pub use fw_codec as codec;
+pub use fw_report as report;
+pub use fw_source as source;
+pub use fw_tensogram as tensogram;
+pub use fw_tensor as tensor;
