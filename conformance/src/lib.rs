@@ -8,6 +8,7 @@
 //! - [`known`] the list of known failures
 //! - [`row`] one row per vector: panics caught, time and memory measured, verdict printed
 //! - [`digest`] hex and SHA-256, as manifests write them
+//! - [`golden`] what our own encoders write, compared byte by byte
 //! - [`tensogram`], [`codecs`] one adapter per manifest format
 
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@
 pub mod codecs;
 pub mod digest;
 pub mod discover;
+pub mod golden;
 pub mod known;
 pub mod row;
 pub mod tensogram;

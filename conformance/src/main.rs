@@ -1,4 +1,4 @@
-//! The runner: `fw-conformance [--vectors DIR] [--known FILE] [--quiet]`.
+//! The runner: `fw-conformance [--vectors DIR] [--known FILE] [--quiet]`, and `fw-conformance golden [--update]`.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
+use fw_conformance::golden::Mode;
 use fw_conformance::known::KnownFailures;
 use fw_conformance::row::{Meter, Rows, Show};
 use lexopt::prelude::*;
@@ -20,6 +21,10 @@ usage: cargo xtask conformance [--vectors DIR] [--known FILE] [--quiet]
   --vectors DIR   run every manifest below DIR (the project's own vectors)
   --known FILE    rows that may deviate, each with its reason (conformance/known-failures.txt)
   --quiet         print only rows that deviate
+
+usage: cargo xtask golden [--update]
+
+  --update        rewrite golden bytes that changed; the old ones go to golden/legacy/
 ";
 
 fn main() -> ExitCode {
@@ -35,11 +40,14 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (mut vectors, mut known, mut show) = (None, here.join("known-failures.txt"), Show::All);
+    let (mut golden, mut mode) = (false, Mode::Verify);
     let mut args = lexopt::Parser::from_env();
     while let Some(argument) = args.next()? {
         match argument {
             Long("vectors") => vectors = Some(PathBuf::from(args.value()?)),
             Long("known") => known = PathBuf::from(args.value()?),
+            Value(command) if command == "golden" => golden = true,
+            Long("update") if golden => mode = Mode::Update,
             Long("quiet") => show = Show::Deviations,
             Long("help") | Short('h') => {
                 print!("{HELP}");
@@ -53,6 +61,12 @@ fn run() -> Result<ExitCode> {
         in_use: || ALLOCATOR.current_usage(),
         peak: || ALLOCATOR.peak_usage(),
     };
+    if golden {
+        let mut rows = Rows::new(KnownFailures::default(), meter, show);
+        fw_conformance::golden::run(&here.join("../golden"), mode, &mut rows)?;
+        println!("{} passed, {} failed", rows.passed(), rows.failed());
+        return Ok(if rows.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let mut rows = Rows::new(KnownFailures::read(&known)?, meter, show);
     let own = vectors.is_none();
     let folder = vectors.unwrap_or_else(|| here.join("../vectors"));

@@ -21,6 +21,7 @@ usage: cargo xtask COMMAND
   test [--only STEP]... [--list]   lints, then every test; the one command that CI runs
   conformance [--vectors DIR] [--quiet]
                                    every vector manifest below DIR (the project's own vectors), one row per vector
+  golden [--update]                our golden bytes, compared; --update rewrites them on purpose
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
 
@@ -43,9 +44,12 @@ fn run() -> Result<ExitCode> {
     let mut context = Context::locate()?;
     match command.string()?.as_str() {
         "test" => test::main(&mut context, args),
-        "conformance" => {
-            let arguments: Vec<_> = args.raw_args()?.collect();
-            let status = context.conformance().args(arguments).status()?;
+        command @ ("conformance" | "golden") => {
+            let mut runner = context.conformance();
+            if command == "golden" {
+                runner.arg("golden");
+            }
+            let status = runner.args(args.raw_args()?).status()?;
             Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
         }
         "venv" => {

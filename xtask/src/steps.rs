@@ -27,6 +27,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "docs", about: "the documentation builds without a warning", run: docs },
     Step { name: "python", about: "the reference packages, in a virtual environment", run: python },
     Step { name: "tests", about: "unit, property, integration, interop and documentation tests", run: tests },
+    Step { name: "golden", about: "what our encoders write, byte by byte", run: golden },
     Step { name: "conformance", about: "every vector manifest of the project", run: conformance },
 ];
 
@@ -97,6 +98,11 @@ fn tests(context: &mut Context) -> Result<Outcome> {
     outcome.add(Outcome::from_harness_output(&output, success));
     outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
     Ok(outcome)
+}
+
+fn golden(context: &mut Context) -> Result<Outcome> {
+    let (output, success) = tee(context.conformance().args(["golden", "--quiet"]))?;
+    Ok(Outcome::from_closing_line(&output, success))
 }
 
 fn conformance(context: &mut Context) -> Result<Outcome> {
