@@ -1,0 +1,43 @@
+//! BinTensors: the weights file whose header is its own index.
+//!
+//! Reading borrows: opening a file of a hundred thousand tensors is one pass over its header and four bytes of heap per
+//! tensor, and a tensor is a slice of the buffer or map. Writing is deterministic and byte for byte what the reference
+//! writer makes. The rules are numbered in `docs/spec/bintensors.md`; comments and tests point there as BT-n.m.
+//!
+//! ```
+//! use fw_bintensors::{BinTensors, Dtype, TensorView, serialize};
+//! use fw_tensor::Selection;
+//!
+//! let values: Vec<u8> = [0.0f32, 1.0, 2.0, 3.0, 4.0, 5.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+//! let bytes = serialize([("attn.0", TensorView::new(Dtype::F32, [1, 2, 3], &values)?)], &None)?;
+//!
+//! let file = BinTensors::deserialize(&bytes)?;
+//! let tensor = file.tensor("attn.0")?;
+//! assert_eq!(tensor.to_vec::<f32>()?[4], 4.0);
+//! let column = tensor.slice(&Selection::new().ellipsis().axis(-1))?;
+//! assert_eq!((column.shape(), column.chunks().count()), (&[1, 2][..], 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod describe; // 2 numbers and text -> descriptions of tensors
+mod error; // what can go wrong, by class
+mod inspect;
+mod read; // 3 descriptions -> tensors
+pub mod validate; // every fault of a file, for people
+mod wire; // 1 bytes -> numbers and text
+mod write; // tensors -> bytes // a file -> a tree of named byte ranges
+
+pub use describe::{
+    Carried, DTYPE_KEY_PREFIX, Dtype, HeaderLimits, Metadata, OwnedMetadata, Profile, ReadOptions, SHAPE_KEY_PREFIX,
+    Shape, TensorInfo, UnknownDtype, UserMetadata, budget_exceeded_at, carry, logical, readable_by_reference,
+};
+pub use error::{BinTensorError, DecodeError, DecodeKind, ErrorKind};
+pub use inspect::inspect;
+pub use read::{BinTensors, Reader, Sliced, TensorView};
+pub use wire::MAX_HEADER_LEN;
+pub use write::{
+    Algorithm, DigestBuffer, HASH_KEY_PREFIX, HeaderAlignment, Plan, PlannedTensor, PlannedWriter, Progress,
+    TensorWriter, View, WriteOptions, Written, serialize, serialize_to_file, serialize_to_file_with,
+    serialize_to_writer, serialize_with, serialize_with_checksum, verify,
+};

@@ -1,0 +1,164 @@
+//! Everything at once: to memory, to a writer, to a file.
+
+use super::checksum::DigestBuffer;
+use super::plan::{Row, byte_len, canonical_order, encode_head};
+use super::{Algorithm, HASH_KEY_PREFIX, View, WriteOptions};
+use crate::error::BinTensorError;
+use digest::Digest;
+use fw_source::AtomicFile;
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// A file in memory. The bytes depend on the tensors and the metadata alone, not on the order in which they come.
+///
+/// # Errors
+/// `TensorInvalidInfo` when a tensor's length does not match its shape, `ValidationMismatch` for a name given twice,
+/// `ValidationOverflow`, `HeaderTooLarge`.
+pub fn serialize<S: AsRef<str>, V: View>(
+    tensors: impl IntoIterator<Item = (S, V)>,
+    metadata: &Option<HashMap<String, String>>,
+) -> Result<Vec<u8>, BinTensorError> {
+    serialize_with(tensors, &with_map(metadata))
+}
+
+/// A file in memory, with options.
+///
+/// # Errors
+/// As [`serialize`].
+pub fn serialize_with<S: AsRef<str>, V: View>(
+    tensors: impl IntoIterator<Item = (S, V)>,
+    options: &WriteOptions,
+) -> Result<Vec<u8>, BinTensorError> {
+    let prepared = Prepared::new(tensors, options)?;
+    let total = (prepared.head.len() as u64).saturating_add(prepared.data_len);
+    let mut bytes = Vec::new();
+    // A total that does not fit in memory is an error, not an abort.
+    let reserved = usize::try_from(total).ok().and_then(|total| bytes.try_reserve_exact(total).ok());
+    reserved.ok_or_else(|| BinTensorError::EncodeError(format!("{total} bytes do not fit in memory")))?;
+    prepared.write(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A file in memory beside the digest of all its bytes. The bytes are those of [`serialize`].
+///
+/// # Errors
+/// As [`serialize`].
+pub fn serialize_with_checksum<S: AsRef<str>, V: View, D: Digest>(
+    tensors: impl IntoIterator<Item = (S, V)>,
+    metadata: &Option<HashMap<String, String>>,
+    hasher: D,
+) -> Result<DigestBuffer, BinTensorError> {
+    let buffer = serialize(tensors, metadata)?;
+    let checksum = hasher.chain_update(&buffer).finalize().to_vec();
+    Ok(DigestBuffer { checksum, buffer })
+}
+
+/// Writes a file whole or not at all: a temporary file beside the target, renamed when it is complete. Whoever has the
+/// old file open or mapped keeps it. One tensor's data is in memory at a time.
+///
+/// # Errors
+/// As [`serialize`], and when writing fails; the old file is then still there.
+pub fn serialize_to_file<S: AsRef<str>, V: View>(
+    tensors: impl IntoIterator<Item = (S, V)>,
+    metadata: &Option<HashMap<String, String>>,
+    path: impl AsRef<Path>,
+) -> Result<(), BinTensorError> {
+    serialize_to_file_with(tensors, &with_map(metadata), path)
+}
+
+/// Writes a file whole or not at all, with options.
+///
+/// # Errors
+/// As [`serialize_to_file`].
+pub fn serialize_to_file_with<S: AsRef<str>, V: View>(
+    tensors: impl IntoIterator<Item = (S, V)>,
+    options: &WriteOptions,
+    path: impl AsRef<Path>,
+) -> Result<(), BinTensorError> {
+    let prepared = Prepared::new(tensors, options)?;
+    let mut file = AtomicFile::create(path)?;
+    let mut buffered = BufWriter::with_capacity(WRITE_BUFFER, &mut file);
+    prepared.write(&mut buffered)?;
+    buffered.flush()?;
+    drop(buffered);
+    file.commit()?;
+    Ok(())
+}
+
+/// Writes a file to any writer, one tensor's data in memory at a time.
+///
+/// # Errors
+/// As [`serialize`], and when writing fails.
+pub fn serialize_to_writer<S: AsRef<str>, V: View>(
+    tensors: impl IntoIterator<Item = (S, V)>,
+    options: &WriteOptions,
+    mut out: impl Write,
+) -> Result<(), BinTensorError> {
+    Prepared::new(tensors, options)?.write(&mut out)?;
+    Ok(out.flush()?)
+}
+
+/// Tensors, the order in which they are written, and the header they need.
+struct Prepared<S, V> {
+    head: Vec<u8>,
+    data_len: u64,
+    items: Vec<(S, V)>,
+    order: Vec<u32>,
+}
+
+impl<S: AsRef<str>, V: View> Prepared<S, V> {
+    fn new(tensors: impl IntoIterator<Item = (S, V)>, options: &WriteOptions) -> Result<Self, BinTensorError> {
+        let items: Vec<(S, V)> = tensors.into_iter().collect();
+        let order = canonical_order(&items, |(name, view)| (view.dtype(), name.as_ref()));
+        let mut rows = Vec::with_capacity(items.len());
+        for (name, view) in order.iter().filter_map(|place| items.get(*place as usize)) {
+            let (name, dtype, shape, found) = (name.as_ref(), view.dtype(), view.shape(), view.data_len());
+            let expected = byte_len(name, dtype, shape)?;
+            if expected != found {
+                return Err(BinTensorError::TensorInvalidInfo { name: name.to_owned(), expected, found });
+            }
+            rows.push(Row { name, dtype, shape, len: found });
+        }
+        let (head, data_len) = match options.tensor_digests {
+            None => encode_head(&rows, options)?,
+            Some(algorithm) => encode_head(&rows, &with_digests(options, algorithm, &items))?,
+        };
+        Ok(Self { head, data_len, items, order })
+    }
+
+    fn write(&self, out: &mut impl Write) -> Result<(), BinTensorError> {
+        out.write_all(&self.head)?;
+        for (name, view) in self.order.iter().filter_map(|place| self.items.get(*place as usize)) {
+            let data = view.data();
+            let (expected, found) = (view.data_len(), data.len() as u64);
+            if expected != found {
+                return Err(BinTensorError::TensorInvalidInfo { name: name.as_ref().to_owned(), expected, found });
+            }
+            out.write_all(&data)?;
+        }
+        Ok(())
+    }
+}
+
+/// The header comes first, so each tensor is asked for its data once more, to hash it.
+fn with_digests<S: AsRef<str>, V: View>(
+    options: &WriteOptions,
+    algorithm: Algorithm,
+    items: &[(S, V)],
+) -> WriteOptions {
+    let mut options = options.clone();
+    let digests = items.iter().map(|(name, view)| {
+        (format!("{HASH_KEY_PREFIX}{}", name.as_ref()), algorithm.spell(&algorithm.digest(&view.data())))
+    });
+    options.metadata.get_or_insert_default().extend(digests);
+    options
+}
+
+fn with_map(metadata: &Option<HashMap<String, String>>) -> WriteOptions {
+    let metadata = metadata.as_ref().map(|map| map.iter().map(|(key, value)| (key.clone(), value.clone())).collect());
+    WriteOptions { metadata, ..WriteOptions::default() }
+}
+
+/// Small tensors are gathered into writes of this size; larger ones go straight through.
+const WRITE_BUFFER: usize = 1 << 20;
