@@ -14,6 +14,17 @@ use std::sync::{Mutex, PoisonError};
 /// # Errors
 /// When the input is empty.
 pub(super) fn frame(params: &Blosc2Params, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    frame_of_chunks(params, frame::max_chunk_len(params.typesize), input, threads, out)
+}
+
+/// Appends a whole frame whose chunks hold `chunk_len` bytes each.
+fn frame_of_chunks(
+    params: &Blosc2Params,
+    chunk_len: usize,
+    input: &[u8],
+    threads: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
     if input.is_empty() {
         return Err(CodecError::misuse(NAME, "empty_input", "blosc2 cannot hold an empty array"));
     }
@@ -23,7 +34,7 @@ pub(super) fn frame(params: &Blosc2Params, input: &[u8], threads: usize, out: &m
         .map_err(|_| CodecError::limit(NAME, "out_of_memory", format!("cannot reserve {max_len} bytes")))?;
     let mut writer = frame::Writer::begin(out);
     let mut first_block_len = None;
-    for part in input.chunks(frame::max_chunk_len(params.typesize)) {
+    for part in input.chunks(chunk_len) {
         let (block_len, split) = params.blocks(part.len());
         first_block_len.get_or_insert(block_len);
         if part.len() >= MIN_SPECIAL_LEN && is_run(part) && part[0] == 0 {
@@ -33,7 +44,8 @@ pub(super) fn frame(params: &Blosc2Params, input: &[u8], threads: usize, out: &m
             chunk(params, part, block_len, split, threads, out)?;
         }
     }
-    writer.finish(params, input.len(), first_block_len.unwrap_or_default(), out);
+    let sizes = frame::Sizes { len: input.len(), chunk_len, block_len: first_block_len.unwrap_or_default() };
+    writer.finish(params, sizes, out);
     Ok(())
 }
 
@@ -214,3 +226,32 @@ const SIZE_LEN: usize = 4;
 const MIN_INPUT_LEN: usize = 32;
 /// Shorter runs of zeros are stored like anything else.
 const MIN_SPECIAL_LEN: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::super::decode;
+    use super::super::frame::Frame;
+    use super::*;
+
+    /// Several chunks, one of them all zeros, the last one short: as for inputs above 256 MiB.
+    #[test]
+    fn chunks_are_read_back_whole_and_across_their_borders() {
+        let mut input: Vec<u8> = (0..10_003u32).flat_map(|i| (f64::from(i) * 0.25).to_le_bytes()).collect();
+        input.push(9);
+        input[16_000..24_000].fill(0);
+        let params = Blosc2Params { typesize: 8, ..Blosc2Params::default() };
+        for threads in [1, 3] {
+            let mut bytes = Vec::new();
+            frame_of_chunks(&params, 8000, &input, threads, &mut bytes).unwrap();
+            let frame = Frame::read(&bytes, input.len() as u64).unwrap();
+            let mut whole = vec![1; input.len()];
+            decode::range(&frame, 0, threads, &mut whole).unwrap();
+            assert!(whole == input);
+            for (start, len) in [(7999, 2), (7000, 20_000), (15_990, 8020), (80_024, 1), (80_000, 25), (80_025, 0)] {
+                let mut part = vec![1; len];
+                decode::range(&frame, start as u64, threads, &mut part).unwrap();
+                assert!(part == input[start..start + len], "{len} from {start}");
+            }
+        }
+    }
+}

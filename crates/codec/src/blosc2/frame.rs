@@ -118,6 +118,14 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// Decoded sizes that the header of a frame states.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub(super) len: usize,
+    pub(super) chunk_len: usize,
+    pub(super) block_len: usize,
+}
+
 /// Writes a frame: the caller appends the chunks between [`Writer::begin`] and [`Writer::finish`].
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -146,9 +154,11 @@ impl Writer {
     }
 
     /// Appends index and trailer and fills in the header.
-    pub(super) fn finish(self, params: &Blosc2Params, len: usize, block_len: usize, out: &mut Vec<u8>) {
+    pub(super) fn finish(self, params: &Blosc2Params, sizes: Sizes, out: &mut Vec<u8>) {
+        let Sizes { len, chunk_len, block_len } = sizes;
         let chunks_len = out.len() - self.start - HEADER_LEN;
-        let index_params = Blosc2Params { codec: InnerCodec::BloscLz, typesize: 8, ..*params };
+        let index_params =
+            Blosc2Params { codec: InnerCodec::BloscLz, level: 0, typesize: 8, filter: super::Filter::Shuffle };
         let index_len = self.index.len();
         let fields = HeaderFields {
             len: index_len,
@@ -157,7 +167,7 @@ impl Writer {
             raw: true,
             split: true,
         };
-        out.extend_from_slice(&fields.to_bytes(&Blosc2Params { filter: super::Filter::Shuffle, ..index_params }));
+        out.extend_from_slice(&fields.to_bytes(&index_params));
         out.extend_from_slice(&self.index);
         out.extend_from_slice(TRAILER);
 
@@ -173,7 +183,7 @@ impl Writer {
             header.push(0xd3);
             header.extend_from_slice(&(size as u64).to_be_bytes());
         }
-        for size in [params.typesize, block_len, len.min(max_chunk_len(params.typesize))] {
+        for size in [params.typesize, block_len, len.min(chunk_len)] {
             header.push(0xd2);
             header.extend_from_slice(&(size as u32).to_be_bytes());
         }

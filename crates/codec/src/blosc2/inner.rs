@@ -21,6 +21,8 @@ impl Compressor {
         Some(match params.codec {
             InnerCodec::BloscLz => Self::BloscLz(blosclz::Table::new()),
             InnerCodec::Lz4 => Self::Lz4(CompressTable::small()),
+            // At the lowest levels the quick search is no worse than what the reference finds.
+            InnerCodec::Lz4Hc if params.level <= 2 => Self::Lz4(CompressTable::small()),
             InnerCodec::Lz4Hc => Self::Lz4Hc(lz4hc::Chains::new(), params.level),
             InnerCodec::Zlib => Self::Zlib(Compress::new(Compression::new(params.level as u32), true)),
             // The reference spreads its nine levels over those of zstd in the same way.

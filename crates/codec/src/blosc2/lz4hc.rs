@@ -43,6 +43,9 @@ impl Chains {
                 if len > best_len {
                     (best_len, best_distance) = (len, at - candidate);
                 }
+                if at + len >= end {
+                    break;
+                }
             }
         }
         (best_len, best_distance)
@@ -53,18 +56,21 @@ impl Chains {
 pub(super) fn compress(input: &[u8], level: i64, chains: &mut Chains, out: &mut [u8]) -> Option<usize> {
     let mut out = Bounded::new(out);
     chains.heads.fill(0);
-    let attempts = 1 << (level.clamp(1, 9) - 1).min(6);
+    let attempts = 1 << (level.clamp(1, 9) + 1).min(8);
     let last_start = input.len().saturating_sub(LAST_MATCH_START);
     let end = input.len().saturating_sub(TAIL_LITERALS);
     let mut literals_from = 0;
     let mut at = 0;
+    let mut misses = 0;
     while at < last_start {
         chains.insert(input, at);
         let (mut len, mut distance) = chains.longest(input, at, end, MIN_MATCH - 1, attempts);
         if distance == 0 {
-            at += 1;
+            misses += 1;
+            at += 1 + (misses >> SKIP_SHIFT);
             continue;
         }
+        misses = 0;
         // A longer match one byte later is worth the literal.
         while at + 1 < last_start && len < GOOD_LEN {
             chains.insert(input, at + 1);
@@ -114,6 +120,8 @@ const TAIL_LITERALS: usize = 5;
 const LAST_MATCH_START: usize = 12;
 /// No look at the next position past this length.
 const GOOD_LEN: usize = 64;
+/// After this many misses (as a power of two) the search takes longer steps: planes of noise are not worth more.
+const SKIP_SHIFT: u32 = 9;
 
 #[cfg(test)]
 mod tests {
