@@ -346,7 +346,7 @@ fn render(sources: &SourceMap, diagnostic: &Diagnostic, f: &mut fmt::Formatter<'
     let shown: String = line.chars().skip(skip).take(MAX_SHOWN).collect();
     writeln!(f, "{} | {}", start.line, shown.trim_end())?;
     let width = if end.line == start.line {
-        (end.column - start.column).max(1) as usize
+        end.column.saturating_sub(start.column).max(1) as usize
     } else {
         line.chars().count().saturating_sub(column).max(1)
     };

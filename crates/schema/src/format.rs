@@ -9,8 +9,7 @@ use crate::ast::{
     OptionItem,
 };
 use crate::diagnose::Diagnostics;
-use crate::parse::parse;
-use crate::source::{FileId, SourceMap};
+use crate::parse::parse_text;
 
 /// Longest line that a declaration with braces may take.
 const MAX_WIDTH: usize = 100;
@@ -20,10 +19,7 @@ const MAX_WIDTH: usize = 100;
 /// # Errors
 /// All syntax faults, when there are any: text that cannot be read is never rewritten.
 pub fn format(name: &str, text: &str) -> Result<String, Diagnostics> {
-    let mut diagnostics = Vec::new();
-    let parsed = parse(FileId(0), text, &mut diagnostics);
-    let diagnostics = Diagnostics::new(SourceMap::single(name, text), diagnostics);
-    if diagnostics.is_ok() { Ok(print(&parsed.file)) } else { Err(diagnostics) }
+    parse_text(name, text).map(|file| print(&file))
 }
 
 /// The canonical text of a syntax tree.

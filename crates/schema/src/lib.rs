@@ -39,6 +39,7 @@ pub use diff::{Diff, MessageDiff, Reason, Verdict, Weight, diff};
 pub use format::format;
 pub use layout::Schema;
 pub use map::layout_text;
+pub use parse::parse_text;
 pub use record::{Record, records};
 pub use resolve::{Compilation, Options, Variable, check, check_text, check_with};
 pub use source::{Disk, Loader, Memory};

@@ -68,7 +68,11 @@ impl SourceFile {
     pub fn position(&self, offset: u32) -> Position {
         let line = self.line_starts.partition_point(|start| *start <= offset).max(1);
         let start = self.line_starts.get(line - 1).copied().unwrap_or(0) as usize;
-        let before = self.text.get(start..(offset as usize).min(self.text.len())).unwrap_or("");
+        let mut end = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = self.text.get(start..end).unwrap_or("");
         Position { line: line as u32, column: before.chars().count() as u32 + 1 }
     }
 

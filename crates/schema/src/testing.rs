@@ -314,7 +314,7 @@ impl Grower<'_> {
         }
     }
 
-    /// Declares a oneof; returns an upper estimate of its size.
+    /// Declares a oneof; returns its size.
     fn union(&mut self, message: usize, index: usize, variable: bool, last: bool) -> usize {
         let _ = writeln!(self.out, "  oneof u{message}_{index} {{");
         let count = 1 + self.entropy.below(4);
@@ -341,11 +341,15 @@ impl Grower<'_> {
         let prefixed = variable && self.entropy.chance(3);
         // Without a tag every member needs bytes, and there is no length prefix.
         let untagged = !prefixed && self.entropy.chance(6) && members.iter().all(|(_, size, _)| *size > 0);
-        if untagged {
+        let tag = if untagged {
             self.out.push_str("    option discriminator = none;\n");
+            0
         } else if kind > 0 || !all_ids {
             self.out.push_str("    option discriminator = field_order;\n");
-        }
+            1
+        } else {
+            2
+        };
         if prefixed {
             self.out.push_str("    option variable = true;\n");
         }
@@ -370,6 +374,6 @@ impl Grower<'_> {
             let _ = writeln!(self.out, "    {words};");
         }
         self.out.push_str("  }\n");
-        4 + room
+        tag + if prefixed { 2 } else { 0 } + room
     }
 }

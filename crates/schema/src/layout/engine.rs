@@ -491,8 +491,9 @@ fn ids(packages: &[Package], messages: &[Message], diagnostics: &mut Vec<Diagnos
             continue;
         };
         let first = &messages[first.get()];
-        if first.package == message.package {
-            continue; // an error of its own
+        // Within a package this is an error of its own, and so is a package without its id.
+        if first.package == message.package || packages.iter().any(|package| package.id.is_none()) {
+            continue;
         }
         let owner = &packages[first.package.get()].name;
         let words =

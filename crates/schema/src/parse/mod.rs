@@ -5,9 +5,9 @@ mod file; // what may stand at file level
 mod value; // names, numbers, options
 
 use crate::ast::{Body, Comment, File, Node, Site, Spread};
-use crate::diagnose::{Code, Diagnostic};
+use crate::diagnose::{Code, Diagnostic, Diagnostics};
 use crate::lex::{Kind, Lexed, Token, lex};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceMap, Span};
 
 /// A parsed file and what was dropped from it.
 pub(crate) struct Parsed {
@@ -30,6 +30,17 @@ pub(crate) fn parse(id: FileId, text: &str, diagnostics: &mut Vec<Diagnostic>) -
     let mut file = parser.file();
     file.damaged |= lexical_faults;
     Parsed { file, dropped: parser.dropped }
+}
+
+/// The syntax tree of a text, for tools that need no names looked up.
+///
+/// # Errors
+/// All syntax faults, when there are any.
+pub fn parse_text(name: &str, text: &str) -> Result<File, Diagnostics> {
+    let mut diagnostics = Vec::new();
+    let parsed = parse(FileId(0), text, &mut diagnostics);
+    let diagnostics = Diagnostics::new(SourceMap::single(name, text), diagnostics);
+    if diagnostics.is_ok() { Ok(parsed.file) } else { Err(diagnostics) }
 }
 
 /// Why a declaration was not returned.
@@ -130,6 +141,13 @@ impl<'a> Parser<'a> {
         let next = self.peek();
         if !matches!(next.kind, Kind::Name | Kind::End | Kind::Punct('}')) {
             return Err(self.unexpected(&format!("`;` after {context}")));
+        }
+        // A string that does not end has swallowed it, and has been reported.
+        let swallowed = slice(self.text, self.previous());
+        if swallowed.starts_with(['"', '\''])
+            && (swallowed.len() < 2 || swallowed.get(..1) != swallowed.get(swallowed.len() - 1..))
+        {
+            return Ok(());
         }
         self.diagnostics.push(
             Diagnostic::new(Code::MissingSemicolon, self.previous().after(), format!("`;` is missing after {context}"))

@@ -1,6 +1,6 @@
 //! Names, numbers, options.
 
-use super::{Parse, Parser};
+use super::{Parse, Parser, Skip};
 use crate::ast::{Ident, OptionItem, Site, Value, ValueKind};
 use crate::lex::Kind;
 
@@ -97,6 +97,16 @@ impl Parser<'_> {
         };
         self.advance();
         let text = self.word(token).to_owned();
+        if kind == ValueKind::Int && !is_integer(&text) {
+            return Err(Skip::Fault); // reported as a malformed number
+        }
         Ok(Value { kind, negative, text, site: Site(first.span.to(token.span)) })
+    }
+}
+
+fn is_integer(text: &str) -> bool {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit()),
+        None => text.bytes().all(|digit| digit.is_ascii_digit()),
     }
 }

@@ -110,7 +110,7 @@ impl Loading<'_> {
         };
         let id = self.sources.add(path, text.clone());
         if let Some(at) = fault {
-            let span = Span { file: id, start: at as u32, end: at as u32 + 1 };
+            let span = Span { file: id, start: at as u32, end: at as u32 + REPLACEMENT_LEN };
             let message = format!("byte {at} (0x{at:x}) is not UTF-8");
             self.diagnostics.push(Diagnostic::new(Code::NotUtf8, span, message).hint("save the file as UTF-8"));
         }
@@ -128,6 +128,9 @@ impl Loading<'_> {
         Some(at)
     }
 }
+
+/// Bytes of the character that stands in the text for what is not UTF-8.
+const REPLACEMENT_LEN: u32 = 3;
 
 fn start_of(file: FileId) -> Span {
     Span { file, start: 0, end: 0 }

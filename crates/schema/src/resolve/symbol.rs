@@ -169,7 +169,7 @@ impl Symbols {
             }
             values.push(EnumValue { name: text.clone(), number, docs: node.docs() });
         }
-        if values.is_empty() && !item.body.damaged {
+        if names.is_empty() && !item.body.damaged {
             let message = format!("enum `{}` has no values", item.name.text);
             diagnostics.push(Diagnostic::new(Code::EnumEmpty, item.name.site.0, message));
         }
