@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::row::Rows;
-use crate::{codecs, tensogram};
+use crate::{codecs, structframe, tensogram};
 
 /// A manifest that was found.
 pub struct Manifest {
@@ -69,14 +69,16 @@ pub fn run(folder: &Path, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
-type Adapter = fn(&Manifest, &mut Rows) -> Companions;
+/// Runs one manifest.
+pub type Adapter = fn(&Manifest, &mut Rows) -> Companions;
 
 /// Which adapter understands this manifest.
 fn adapter(json: &Value) -> Option<Adapter> {
     type Recognises = fn(&Value) -> bool;
     let adapters: [(Recognises, Adapter); 2] =
         [(tensogram::recognises, tensogram::run), (codecs::recognises, codecs::run)];
-    adapters.into_iter().find(|(recognises, _)| recognises(json)).map(|(_, adapter)| adapter)
+    let found = adapters.into_iter().find(|(recognises, _)| recognises(json)).map(|(_, adapter)| adapter);
+    found.or_else(|| structframe::adapter(json))
 }
 
 /// Every `.json` file below `folder`, in a fixed order.

@@ -9,7 +9,7 @@
 //! - [`row`] one row per vector: panics caught, time and memory measured, verdict printed
 //! - [`digest`] hex and SHA-256, as manifests write them
 //! - [`golden`] what our own encoders write, compared byte by byte
-//! - [`tensogram`], [`codecs`] one adapter per manifest format
+//! - [`tensogram`], [`codecs`], [`structframe`] one adapter per manifest format
 
 #![forbid(unsafe_code)]
 
@@ -19,4 +19,5 @@ pub mod discover;
 pub mod golden;
 pub mod known;
 pub mod row;
+pub mod structframe;
 pub mod tensogram;
