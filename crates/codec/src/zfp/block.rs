@@ -63,6 +63,8 @@ pub(super) fn decode<const LANES: usize>(
     let mut decoders = [Decoder::new(0, 0, 0); LANES];
     for lane in 0..LANES {
         (exponents[lane], decoders[lane]) = open(limits, bits, starts[lane]);
+        // The first step by itself: with nothing known yet it compiles to much less.
+        decoders[lane].step(bits, &mut planes[lane]);
     }
     while decoders.iter().any(Decoder::is_searching) {
         for lane in 0..LANES {
@@ -83,6 +85,7 @@ pub(super) fn decode<const LANES: usize>(
 #[inline(always)]
 pub(super) fn skim(limits: &BlockLimits, bits: Bits<'_>, start: u64) -> u64 {
     let (_, mut decoder) = open(limits, bits, start);
+    decoder.step(bits, &mut [0; 5]);
     while decoder.is_searching() {
         decoder.step(bits, &mut [0; 5]);
     }

@@ -91,8 +91,8 @@ impl BlockLimits {
     /// How many planes a block with values below 2^`exponent` gets.
     #[inline(always)]
     pub(super) fn planes(&self, exponent: i32) -> u32 {
-        let wanted = exponent.saturating_sub(self.min_exponent).saturating_add(GUARD_PLANES).max(0);
-        self.max_planes.min(wanted as u32)
+        // Both exponents are those of float64 values, so nothing here can overflow.
+        self.max_planes.min((exponent - self.min_exponent + GUARD_PLANES).max(0) as u32)
     }
 }
 
