@@ -17,6 +17,8 @@ pub mod parallel; // splitting work over threads with the same result
 pub mod shuffle; // bytes of equal significance side by side
 mod simd; // code compiled for the vector unit at hand
 pub mod swap; // byte order changed while copying, or in place
+#[cfg(feature = "sz3")]
+pub mod sz3; // float64 within an error bound
 #[cfg(feature = "szip")]
 pub mod szip; // CCSDS 121 lossless coding of integer samples
 #[cfg(feature = "zfp")]
