@@ -1,6 +1,6 @@
 //! The trait every codec answers.
 
-use crate::CodecError;
+use crate::{CodecError, alloc};
 use fw_bytes::Span;
 use std::ops::Range;
 
@@ -32,6 +32,16 @@ pub trait Codec: Send + Sync {
     /// When `encoded` is malformed or decodes to any other length; `out` may then hold a partial result.
     fn decode_into(&self, encoded: &[u8], threads: usize, out: &mut [u8]) -> Result<(), CodecError>;
 
+    /// Checks what `encoded` says about itself against a decoded length of `decoded_len` bytes, at little cost and without
+    /// reserving anything: callers ask this before they reserve memory for a claimed size. The default knows nothing.
+    ///
+    /// # Errors
+    /// When `encoded` cannot decode to that length.
+    fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
+        let _ = (encoded, decoded_len);
+        Ok(())
+    }
+
     /// Which encoded bytes suffice to decode `range` (decoded bytes), without looking at any of them.
     ///
     /// `None` means: all of them. A remote reader fetches only this span.
@@ -57,8 +67,10 @@ pub trait Codec: Send + Sync {
         let range = checked_range(self.name(), decoded_len, start, out.len())?;
         let whole_len = usize::try_from(decoded_len)
             .map_err(|_| CodecError::misuse(self.name(), "decoded_too_large", "the whole does not fit in memory"))?;
-        let mut whole = vec![0; whole_len];
-        self.decode_into(encoded.whole_bytes(self.name())?, threads, &mut whole)?;
+        let encoded = encoded.whole_bytes(self.name())?;
+        self.check_claim(encoded, decoded_len)?;
+        let mut whole = alloc::zeroed(whole_len)?;
+        self.decode_into(encoded, threads, &mut whole)?;
         out.copy_from_slice(&whole[range]);
         Ok(())
     }

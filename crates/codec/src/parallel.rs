@@ -1,6 +1,7 @@
 //! Splitting work over threads so that the result never depends on how many there are.
 
 use crate::CodecError;
+use std::ffi::OsString;
 use std::sync::Mutex;
 
 /// Runs `work` on every task, on up to `threads` threads (0 and 1: the calling thread alone).
@@ -47,6 +48,37 @@ pub fn for_each<T: Send>(
     }
 }
 
+/// How many threads the environment asks for: `FW_THREADS`, else `TENSOGRAM_THREADS`, else 0. Blank means 0.
+///
+/// # Errors
+/// A value that is no number of threads.
+pub fn threads_from_env() -> Result<usize, CodecError> {
+    threads_from(|name| std::env::var_os(name))
+}
+
+/// `threads` when it is above 0, else what the environment asks for.
+///
+/// # Errors
+/// As [`threads_from_env`], when the environment is asked.
+pub fn resolve(threads: usize) -> Result<usize, CodecError> {
+    if threads > 0 { Ok(threads) } else { threads_from_env() }
+}
+
+fn threads_from(variable: impl Fn(&str) -> Option<OsString>) -> Result<usize, CodecError> {
+    for name in ["FW_THREADS", "TENSOGRAM_THREADS"] {
+        let Some(value) = variable(name) else { continue };
+        let text = value.to_string_lossy();
+        return match text.trim() {
+            "" => Ok(0),
+            text => text.parse().map_err(|_| {
+                let message = format!("{name} is {text:?}, expected a number of threads");
+                CodecError::parameter("threads", "bad_thread_count", message)
+            }),
+        };
+    }
+    Ok(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +104,20 @@ mod tests {
         })
         .unwrap_err();
         assert_eq!(error.message, "task 2");
+    }
+
+    #[test]
+    fn the_environment_names_a_number() {
+        let ask = |fw: Option<&str>, tensogram: Option<&str>| {
+            threads_from(|name| if name == "FW_THREADS" { fw } else { tensogram }.map(OsString::from))
+        };
+        assert_eq!(ask(None, None), Ok(0));
+        assert_eq!(ask(Some("4"), Some("2")), Ok(4));
+        assert_eq!(ask(None, Some(" 2 ")), Ok(2));
+        assert_eq!(ask(Some(""), Some("2")), Ok(0));
+        for junk in ["two", "-1", "1.5", "99999999999999999999"] {
+            assert_eq!(ask(Some(junk), None).unwrap_err().code, "bad_thread_count");
+        }
+        assert_eq!(resolve(3), Ok(3));
     }
 }

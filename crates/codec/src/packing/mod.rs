@@ -26,30 +26,9 @@ use crate::{CodecError, alloc, finite};
 use fw_tensor::ByteOrder;
 use std::ops::Range;
 
-/// What a descriptor says about packing before anything is derived from the data.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Request {
-    /// Bits per value, 0 to 64.
-    pub sp_bits_per_value: u64,
-    /// Decimal scale factor; 0 unless given.
-    pub sp_decimal_scale_factor: i32,
-    /// Reference value; goes together with the binary scale factor.
-    pub sp_reference_value: Option<f64>,
-    /// Binary scale factor; goes together with the reference value.
-    pub sp_binary_scale_factor: Option<i32>,
-}
+pub use crate::chain::SimplePacking as Request;
 
 impl Request {
-    /// `bits` per value, everything else derived from the data.
-    pub const fn bits(bits: u64) -> Self {
-        Self {
-            sp_bits_per_value: bits,
-            sp_decimal_scale_factor: 0,
-            sp_reference_value: None,
-            sp_binary_scale_factor: None,
-        }
-    }
-
     /// The complete parameters, when reference value and binary scale factor are both given; `None` when neither is.
     ///
     /// # Errors

@@ -13,7 +13,7 @@
 mod avx2; // vector registers: lanes of 16 bytes
 mod plain; // any machine, any element size
 
-use crate::{Codec, CodecError, parallel};
+use crate::{Codec, CodecError, alloc, parallel};
 
 /// Transposes `input` into `out`. Bytes after the last whole element are copied as they are, at the end.
 ///
@@ -83,6 +83,21 @@ pub fn unshuffle_threaded(input: &[u8], element_size: usize, threads: usize, out
     }));
 }
 
+/// Fills `out` with whole elements from element `first` on, out of all planes.
+///
+/// # Panics
+/// When the planes are no whole elements, or do not hold that many.
+pub fn unshuffle_range(planes: &[u8], element_size: usize, first: usize, out: &mut [u8]) {
+    let count = planes.len() / element_size;
+    assert!(
+        planes.len() == count * element_size && out.len().is_multiple_of(element_size),
+        "unshuffle_range needs whole elements"
+    );
+    if !out.is_empty() {
+        unshuffle_part(planes, count, first, element_size, out);
+    }
+}
+
 /// The `shuffle` filter as a codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shuffle {
@@ -137,9 +152,7 @@ impl Codec for Shuffle {
 
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
         self.check_len(input.len() as u64)?;
-        let start = out.len();
-        out.resize(start + input.len(), 0);
-        shuffle_threaded(input, self.element_size, threads, &mut out[start..]);
+        shuffle_threaded(input, self.element_size, threads, alloc::extend(out, input.len())?);
         Ok(())
     }
 

@@ -1,0 +1,98 @@
+//! Parameters to codecs. A new compressor is one arm here.
+
+use super::{Compression, Pipeline};
+use crate::{Codec, CodecError};
+use fw_tensor::ByteOrder;
+
+impl Pipeline {
+    /// The compressor of the pipeline, or `None` when there is none. `order` is that of the values on the decoded side,
+    /// which matters to codecs that read values.
+    pub(super) fn compressor(&self, order: ByteOrder) -> Result<Option<Box<dyn Codec>>, CodecError> {
+        let _ = order;
+        Ok(Some(match &self.stages.compression {
+            Compression::None => return Ok(None),
+            #[cfg(feature = "szip")]
+            Compression::Szip(settings) => {
+                let offsets = settings.szip_block_offsets.clone().unwrap_or_default();
+                Box::new(self.szip(settings)?.with_offsets(offsets))
+            }
+            #[cfg(feature = "zstd")]
+            Compression::Zstd { zstd_level } => {
+                Box::new(zstd_level.map_or_else(Default::default, crate::zstd::Zstd::new))
+            }
+            #[cfg(feature = "lz4")]
+            Compression::Lz4 => Box::new(crate::lz4::Lz4),
+            #[cfg(feature = "blosc2")]
+            Compression::Blosc2 { blosc2_codec, blosc2_clevel } => {
+                use crate::blosc2::{Blosc2, Blosc2Params, Filter};
+                Box::new(Blosc2::new(Blosc2Params {
+                    codec: blosc2_codec.unwrap_or_default().name().parse()?,
+                    level: i64::from(blosc2_clevel.unwrap_or(5)),
+                    typesize: self.type_size(),
+                    filter: Filter::Shuffle,
+                })?)
+            }
+            #[cfg(feature = "zfp")]
+            Compression::Zfp(settings) => {
+                use super::ZfpSettings;
+                use crate::zfp::{Zfp, ZfpMode};
+                let mode = match *settings {
+                    ZfpSettings::FixedRate { zfp_rate } => ZfpMode::FixedRate(zfp_rate),
+                    ZfpSettings::FixedPrecision { zfp_precision } => ZfpMode::FixedPrecision(zfp_precision),
+                    ZfpSettings::FixedAccuracy { zfp_tolerance } => ZfpMode::FixedAccuracy(zfp_tolerance),
+                };
+                Box::new(Zfp::new(mode, order)?)
+            }
+            #[cfg(feature = "rle")]
+            Compression::Rle => Box::new(crate::rle::Rle),
+            #[cfg(feature = "roaring")]
+            Compression::Roaring => Box::new(crate::roaring::Roaring),
+            #[allow(unreachable_patterns, reason = "every codec may be part of the build")]
+            other => return Err(missing(other.name())),
+        }))
+    }
+
+    /// The szip codec without offsets, with the flags as they take effect.
+    #[cfg(feature = "szip")]
+    pub(super) fn szip(&self, settings: &super::SzipSettings) -> Result<crate::szip::Szip, CodecError> {
+        use super::Encoding;
+        use crate::szip::{Szip, SzipFlags, SzipParams};
+        let number = |value: u64, key: &'static str| {
+            u32::try_from(value).map_err(|_| {
+                CodecError::parameter("szip", "out_of_range", format!("{key} is {value}, expected 32 bits at most"))
+            })
+        };
+        let mut flags = SzipFlags(number(settings.szip_flags, "szip_flags")?);
+        if matches!(self.stages.encoding, Encoding::SimplePacking(_)) {
+            // Packed values have their most significant byte first, whatever the descriptor says.
+            flags = flags | SzipFlags::MSB;
+        }
+        Szip::new(SzipParams {
+            rsi: number(settings.szip_rsi, "szip_rsi")?,
+            block_size: number(settings.szip_block_size, "szip_block_size")?,
+            flags,
+            bits_per_sample: super::rules::sample_bits(self)?,
+        })
+    }
+
+    /// The unit that blosc2 shuffles.
+    #[cfg(feature = "blosc2")]
+    fn type_size(&self) -> usize {
+        use super::{Encoding, Filter};
+        match (&self.stages.filter, &self.stages.encoding) {
+            (Filter::Shuffle { .. }, _) => 1,
+            (Filter::None, Encoding::SimplePacking(packing)) => packing.sp_bits_per_value.div_ceil(8) as usize,
+            (Filter::None, Encoding::None) => self.dtype.byte_width().unwrap_or(1),
+        }
+    }
+}
+
+/// The error for a codec that this build does not have.
+pub(crate) fn missing(codec: &'static str) -> CodecError {
+    let feature = if codec == "simple_packing" { "packing" } else { codec };
+    CodecError::unsupported(
+        codec,
+        "codec_not_built",
+        format!("this build does not have it; enable the cargo feature `{feature}` of fw-codec"),
+    )
+}

@@ -1,0 +1,160 @@
+//! Payload to values.
+
+use super::{Compression, DecodeOptions, Encoding, Filter, NAME, Pipeline};
+use crate::{Codec, CodecError, alloc, swap};
+use fw_tensor::ByteOrder;
+
+impl Pipeline {
+    /// Decodes a whole payload into memory of its own, after checking its claims and the limits.
+    ///
+    /// # Errors
+    /// A limit exceeded, a malformed payload, any other decoded length than the declared one, or a codec that is not
+    /// built in.
+    pub fn decode(&self, payload: &[u8], options: &DecodeOptions) -> Result<Vec<u8>, CodecError> {
+        self.check_limits(payload.len() as u64, &options.limits)?;
+        self.check_payload(payload)?;
+        let mut out = alloc::zeroed(usize::try_from(self.decoded_len).unwrap_or(usize::MAX))?;
+        self.decode_into(payload, options, &mut out)?;
+        Ok(out)
+    }
+
+    /// Decodes a whole payload so that it fills `out` exactly, in the byte order of the options.
+    ///
+    /// # Errors
+    /// A malformed payload, any other decoded length than that of `out`, or a codec that is not built in; `out` may then
+    /// hold a partial result.
+    pub fn decode_into(&self, payload: &[u8], options: &DecodeOptions, out: &mut [u8]) -> Result<(), CodecError> {
+        if out.len() as u64 != self.decoded_len {
+            let message = format!("output has {} bytes, the object has {}", out.len(), self.decoded_len);
+            return Err(CodecError::misuse(NAME, "output_length_mismatch", message));
+        }
+        let threads = options.threads;
+        match (&self.stages.encoding, &self.stages.filter) {
+            (Encoding::None, Filter::None) => match self.compressor(options.order)? {
+                None => {
+                    self.check_stage(payload)?;
+                    swap::copy_swapped(payload, self.swap_unit(options.order), threads, out);
+                }
+                Some(compressor) => {
+                    compressor.decode_into(payload, threads, out)?;
+                    swap::swap_in_place(out, self.swap_unit(options.order), threads);
+                }
+            },
+            (Encoding::None, Filter::Shuffle { shuffle_element_size: size }) => {
+                self.with_stage(payload, options, |stage| unshuffle(*size, stage, threads, out))?;
+                swap::swap_in_place(out, self.swap_unit(options.order), threads);
+            }
+            (Encoding::SimplePacking(_), Filter::None) => {
+                self.with_stage(payload, options, |packed| self.unpack(packed, options, out))?;
+            }
+            (Encoding::SimplePacking(_), Filter::Shuffle { shuffle_element_size: size }) => {
+                let mut packed = alloc::zeroed(self.stage_len()?)?;
+                self.with_stage(payload, options, |stage| unshuffle(*size, stage, threads, &mut packed))?;
+                self.unpack(&packed, options, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what the payload says about itself, at little cost and without reserving memory.
+    ///
+    /// # Errors
+    /// When it cannot be the payload of this pipeline.
+    pub fn check_payload(&self, payload: &[u8]) -> Result<(), CodecError> {
+        match self.compressor(self.byte_order)? {
+            None => self.check_stage(payload),
+            Some(compressor) => compressor.check_claim(payload, self.stage_len),
+        }
+    }
+
+    /// Calls `work` with the decompressed payload.
+    fn with_stage(
+        &self,
+        payload: &[u8],
+        options: &DecodeOptions,
+        work: impl FnOnce(&[u8]) -> Result<(), CodecError>,
+    ) -> Result<(), CodecError> {
+        match self.compressor(options.order)? {
+            None => {
+                self.check_stage(payload)?;
+                work(payload)
+            }
+            Some(compressor) => {
+                compressor.check_claim(payload, self.stage_len)?;
+                let mut stage = alloc::zeroed(self.stage_len()?)?;
+                compressor.decode_into(payload, options.threads, &mut stage)?;
+                work(&stage)
+            }
+        }
+    }
+
+    fn unpack(&self, packed: &[u8], options: &DecodeOptions, out: &mut [u8]) -> Result<(), CodecError> {
+        #[cfg(feature = "packing")]
+        return self.packing()?.unpack(packed, options.order, options.threads, out);
+        #[cfg(not(feature = "packing"))]
+        {
+            let _ = (packed, options, out);
+            Err(super::missing("simple_packing"))
+        }
+    }
+
+    /// The complete packing parameters that decoding needs.
+    #[cfg(feature = "packing")]
+    pub(super) fn packing(&self) -> Result<crate::packing::Packing, CodecError> {
+        let Encoding::SimplePacking(request) = &self.stages.encoding else {
+            return Err(CodecError::misuse(NAME, "not_packed", "the pipeline has no simple_packing"));
+        };
+        request.complete()?.ok_or_else(|| {
+            CodecError::parameter(
+                "simple_packing",
+                "sp_parameters_incomplete",
+                "decoding needs sp_reference_value and sp_binary_scale_factor",
+            )
+        })
+    }
+
+    /// Checks the length of a payload that is not compressed.
+    fn check_stage(&self, payload: &[u8]) -> Result<(), CodecError> {
+        self.check_stage_len(payload.len() as u64)
+    }
+
+    pub(super) fn check_stage_len(&self, payload_len: u64) -> Result<(), CodecError> {
+        if payload_len == self.stage_len {
+            return Ok(());
+        }
+        let message = format!(
+            "{} elements of {} take {} payload bytes, found {payload_len}",
+            self.element_count, self.dtype, self.stage_len
+        );
+        Err(CodecError::format(NAME, "payload_length_mismatch", message))
+    }
+
+    pub(super) fn stage_len(&self) -> Result<usize, CodecError> {
+        usize::try_from(self.stage_len)
+            .map_err(|_| CodecError::limit(NAME, "out_of_memory", format!("no memory for {} bytes", self.stage_len)))
+    }
+
+    /// Bytes to swap as one, to get from what the stages return to `order`; 0 for none.
+    pub(super) fn swap_unit(&self, order: ByteOrder) -> usize {
+        match &self.stages.compression {
+            // These return values in the order asked for.
+            Compression::Zfp(_) | Compression::Sz3 { .. } => 0,
+            _ if order == self.byte_order => 0,
+            _ => self.dtype.swap_unit(),
+        }
+    }
+
+    pub(super) fn is_uncompressed(&self) -> bool {
+        self.stages.compression == Compression::None
+    }
+}
+
+fn unshuffle(size: u64, stage: &[u8], threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
+    #[cfg(feature = "shuffle")]
+    return crate::shuffle::Shuffle::new(size)?.decode_into(stage, threads, out);
+    #[cfg(not(feature = "shuffle"))]
+    {
+        let _ = (size, stage, threads, out);
+        Err(super::missing("shuffle"))
+    }
+}

@@ -1,0 +1,123 @@
+//! Values to payload.
+
+use super::{Encoding, Filter, NAME, Pipeline, SimplePacking};
+use crate::{CodecError, finite};
+use std::borrow::Cow;
+
+/// A payload, and what encoding found out that the descriptor must say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Encoded {
+    /// The payload.
+    pub payload: Vec<u8>,
+    /// What the descriptor must say beside the parameters given.
+    pub derived: Derived,
+}
+
+/// What the descriptor must say beside the parameters given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Derived {
+    /// Complete parameters of `simple_packing`.
+    pub simple_packing: Option<SimplePacking>,
+    /// Bit position of each interval of `szip`.
+    pub szip_block_offsets: Option<Vec<u64>>,
+}
+
+impl Pipeline {
+    /// Encodes the bytes of all elements, given in the byte order of the pipeline.
+    ///
+    /// # Errors
+    /// An input of another length; NaN or infinity (see [`crate::mask`] for setting them aside first); whatever a stage
+    /// refuses.
+    pub fn encode(&self, input: &[u8], threads: usize) -> Result<Encoded, CodecError> {
+        let mut payload = Vec::new();
+        let derived = self.encode_append(input, threads, &mut payload)?;
+        Ok(Encoded { payload, derived })
+    }
+
+    /// As [`Pipeline::encode`], appending the payload to `out`.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode`]; `out` may then hold a partial result.
+    pub fn encode_append(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<Derived, CodecError> {
+        if input.len() as u64 != self.decoded_len {
+            let message = format!(
+                "{} elements of {} are {} bytes, found {}",
+                self.element_count,
+                self.dtype,
+                self.decoded_len,
+                input.len()
+            );
+            return Err(CodecError::misuse(NAME, "input_length_mismatch", message));
+        }
+        if !self.packing_checks_values() {
+            finite::check_finite(input, self.dtype, self.byte_order, threads)?;
+        }
+        let mut derived = Derived::default();
+        let last_is_encoding = self.stages.filter == Filter::None && self.is_uncompressed();
+        let encoded = match &self.stages.encoding {
+            Encoding::None => Cow::Borrowed(input),
+            Encoding::SimplePacking(request) if last_is_encoding => {
+                derived.simple_packing = Some(self.pack(request, input, threads, out)?);
+                return Ok(derived);
+            }
+            Encoding::SimplePacking(request) => {
+                let mut packed = Vec::new();
+                derived.simple_packing = Some(self.pack(request, input, threads, &mut packed)?);
+                Cow::Owned(packed)
+            }
+        };
+        let filtered = match &self.stages.filter {
+            Filter::None => encoded,
+            Filter::Shuffle { shuffle_element_size: size } if self.is_uncompressed() => {
+                shuffle(*size, &encoded, threads, out)?;
+                return Ok(derived);
+            }
+            Filter::Shuffle { shuffle_element_size: size } => {
+                let mut shuffled = Vec::new();
+                shuffle(*size, &encoded, threads, &mut shuffled)?;
+                Cow::Owned(shuffled)
+            }
+        };
+        #[cfg(feature = "szip")]
+        if let super::Compression::Szip(settings) = &self.stages.compression {
+            derived.szip_block_offsets = Some(self.szip(settings)?.encode_with_offsets(&filtered, threads, out)?);
+            return Ok(derived);
+        }
+        match self.compressor(self.byte_order)? {
+            Some(compressor) => compressor.encode(&filtered, threads, out)?,
+            None => out.extend_from_slice(&filtered),
+        }
+        Ok(derived)
+    }
+
+    /// True when packing looks at every value anyway. With 0 bits it looks at the first only.
+    fn packing_checks_values(&self) -> bool {
+        matches!(&self.stages.encoding, Encoding::SimplePacking(packing) if packing.sp_bits_per_value > 0)
+    }
+
+    fn pack(
+        &self,
+        request: &SimplePacking,
+        input: &[u8],
+        threads: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<SimplePacking, CodecError> {
+        #[cfg(feature = "packing")]
+        return Ok(crate::packing::Packing::encode(*request, input, self.byte_order, threads, out)?.to_request());
+        #[cfg(not(feature = "packing"))]
+        {
+            let _ = (request, input, threads, out);
+            Err(super::missing("simple_packing"))
+        }
+    }
+}
+
+fn shuffle(size: u64, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    #[cfg(feature = "shuffle")]
+    return crate::Codec::encode(&crate::shuffle::Shuffle::new(size)?, input, threads, out);
+    #[cfg(not(feature = "shuffle"))]
+    {
+        let _ = (size, input, threads, out);
+        Err(super::missing("shuffle"))
+    }
+}

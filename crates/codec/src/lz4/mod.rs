@@ -1,0 +1,107 @@
+//! `lz4`: the length as four little-endian bytes, then one LZ4 block.
+//!
+//! Specification: codecs, clause 8. No parameters. The length is checked against what the caller expects before
+//! anything is done, and the block must fill it exactly.
+
+use crate::{Codec, CodecError, alloc};
+use lz4_flex::block;
+
+/// The `lz4` compressor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lz4;
+
+impl Codec for Lz4 {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn max_encoded_len(&self, input_len: usize) -> Option<usize> {
+        (input_len <= MAX_INPUT).then(|| PREFIX + block::get_maximum_output_size(input_len))
+    }
+
+    fn encode(&self, input: &[u8], _threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        let Some(most) = self.max_encoded_len(input.len()) else {
+            let message = format!("input of {} bytes is longer than the {MAX_INPUT} bytes of a block", input.len());
+            return Err(CodecError::misuse(NAME, "input_too_long", message));
+        };
+        let start = out.len();
+        let target = alloc::extend(out, most)?;
+        let (prefix, target) = target.split_at_mut(PREFIX);
+        prefix.copy_from_slice(&(input.len() as u32).to_le_bytes());
+        let len = block::compress_into(input, target)
+            .map_err(|error| CodecError::misuse(NAME, "compress_failed", error.to_string()))?;
+        out.truncate(start + PREFIX + len);
+        Ok(())
+    }
+
+    fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
+        self.check_claim(encoded, out.len() as u64)?;
+        let block = encoded.get(PREFIX..).unwrap_or_default();
+        let len = block::decompress_into(block, out).map_err(|error| {
+            CodecError::format(NAME, "bad_block", format!("{error} (expecting {} decoded bytes)", out.len()))
+                .at(PREFIX as u64)
+        })?;
+        if len == out.len() { Ok(()) } else { Err(CodecError::length(NAME, out.len() as u64, len as u64)) }
+    }
+
+    fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
+        let Some(prefix) = encoded.first_chunk::<PREFIX>() else {
+            let message = format!("need {PREFIX} bytes for the length, have {}", encoded.len());
+            return Err(CodecError::format(NAME, "truncated", message).at(0));
+        };
+        let stated = u64::from(u32::from_le_bytes(*prefix));
+        if stated != decoded_len {
+            return Err(CodecError::length(NAME, decoded_len, stated).at(0));
+        }
+        // A byte of a block stands for at most 255 bytes of output.
+        if decoded_len / 255 > encoded.len() as u64 {
+            let message = format!("{} bytes cannot decode to {decoded_len}", encoded.len());
+            return Err(CodecError::format(NAME, "decoded_length_mismatch", message));
+        }
+        Ok(())
+    }
+}
+
+const NAME: &str = "lz4";
+const PREFIX: usize = 4;
+const MAX_INPUT: usize = i32::MAX as usize;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(encoded: &[u8], len: usize) -> Result<Vec<u8>, CodecError> {
+        let mut out = vec![0xee; len];
+        Lz4.decode_into(encoded, 1, &mut out).map(|()| out)
+    }
+
+    #[test]
+    fn examples_of_the_specification() {
+        let twenty = [0x14, 0, 0, 0, 0x19, 0x05, 0x01, 0x00, 0x60, 5, 5, 5, 5, 5, 5];
+        assert_eq!(decode(&twenty, 20).unwrap(), [5; 20]);
+        assert_eq!(decode(&[0, 0, 0, 0, 0], 0).unwrap(), []);
+        let mut out = vec![9];
+        Lz4.encode(&[], 1, &mut out).unwrap();
+        assert_eq!(out, [9, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn round_trips_and_damage() {
+        let input: Vec<u8> = (0..70_000u32).map(|i| (i / 9) as u8).collect();
+        let mut encoded = Vec::new();
+        Lz4.encode(&input, 1, &mut encoded).unwrap();
+        assert!(encoded.len() < 12_000);
+        assert_eq!(decode(&encoded, input.len()).unwrap(), input);
+        assert_eq!(decode(&encoded, input.len() + 1).unwrap_err().code, "decoded_length_mismatch");
+        assert!(decode(&encoded[..encoded.len() - 1], input.len()).is_err());
+        assert_eq!(decode(&encoded[..3], input.len()).unwrap_err().code, "truncated");
+        // A block that yields less than its prefix says.
+        assert_eq!(decode(&[3, 0, 0, 0, 0x20, 1, 2], 3).unwrap_err().code, "decoded_length_mismatch");
+        // A match before the beginning.
+        assert_eq!(decode(&[9, 0, 0, 0, 0x14, 1, 9, 0, 0, 0], 9).unwrap_err().code, "bad_block");
+        assert_eq!(
+            Lz4.check_claim(&[0xff, 0xff, 0xff, 0xff, 0], 0xffff_ffff).unwrap_err().code,
+            "decoded_length_mismatch"
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! Kinds found, zeros put in their place.
+
+use super::{Bits, Masks, NAME, Options};
+use crate::bits::byte_len;
+use crate::finite::{self, Kind, Layout, any_non_finite};
+use crate::simd::vectorized;
+use crate::{CodecError, alloc, parallel};
+use fw_tensor::{ByteOrder, DType};
+
+/// An object without its NaN and infinities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Separated {
+    /// The elements, with zero bytes where a mask has a bit.
+    pub bytes: Vec<u8>,
+    /// Where they were.
+    pub masks: Masks,
+}
+
+/// Sets aside what is not finite in whole elements of `dtype`, given in `order`. `None` means: all elements are finite
+/// (or the type knows nothing else), and the input is good as it is.
+///
+/// # Errors
+/// A kind that the options do not allow, naming its first element; an input that is no whole number of elements.
+pub fn separate(
+    input: &[u8],
+    dtype: DType,
+    order: ByteOrder,
+    options: &Options,
+    threads: usize,
+) -> Result<Option<Separated>, CodecError> {
+    let Some(layout) = Layout::of(dtype) else { return Ok(None) };
+    let width = layout.element_len();
+    if !input.len().is_multiple_of(width) {
+        let message = format!("{} bytes are no whole number of {dtype} elements", input.len());
+        return Err(CodecError::misuse(NAME, "partial_element", message));
+    }
+    match finite::first_non_finite(input, dtype, order, threads) {
+        None => return Ok(None),
+        Some((index, kind)) if !options.allows(kind) => return Err(finite::not_allowed(index, kind)),
+        Some(_) => {}
+    }
+    let count = (input.len() / width) as u64;
+    let mask_len = byte_len(count) as usize;
+    let mut bytes = alloc::zeroed(input.len())?;
+    let [mut nan, mut pos_inf, mut neg_inf] =
+        [alloc::zeroed(mask_len)?, alloc::zeroed(mask_len)?, alloc::zeroed(mask_len)?];
+    let threads = if input.len() < PARALLEL_FROM { 1 } else { threads };
+    let masks = nan.chunks_mut(TASK / 8).zip(pos_inf.chunks_mut(TASK / 8)).zip(neg_inf.chunks_mut(TASK / 8));
+    let tasks = input.chunks(TASK * width).zip(bytes.chunks_mut(TASK * width)).zip(masks);
+    let swap = order != ByteOrder::NATIVE;
+    parallel::for_each(threads, tasks.enumerate(), |(task, ((input, bytes), ((nan, pos_inf), neg_inf)))| {
+        bytes.copy_from_slice(input);
+        let masks = nan.chunks_mut(BLOCK / 8).zip(pos_inf.chunks_mut(BLOCK / 8)).zip(neg_inf.chunks_mut(BLOCK / 8));
+        for (block, (bytes, ((nan, pos_inf), neg_inf))) in bytes.chunks_mut(BLOCK * width).zip(masks).enumerate() {
+            if !any_non_finite(bytes, layout, order) {
+                continue;
+            }
+            match layout.width {
+                2 => block_16(layout, bytes, swap, [nan, pos_inf, neg_inf]),
+                4 => block_32(layout, bytes, swap, [nan, pos_inf, neg_inf]),
+                _ => block_64(layout, bytes, swap, [nan, pos_inf, neg_inf]),
+            }
+            let first = (task * TASK + block * BLOCK) as u64;
+            refuse(options, first, [nan, pos_inf, neg_inf])?;
+        }
+        Ok(())
+    })?;
+    let mask = |bytes: Vec<u8>| bytes.iter().any(|byte| *byte != 0).then_some(Bits { bytes, count });
+    let masks = Masks { nan: mask(nan), pos_inf: mask(pos_inf), neg_inf: mask(neg_inf) };
+    Ok(Some(Separated { bytes, masks }))
+}
+
+/// Refuses the first element of a kind that is not allowed.
+fn refuse(options: &Options, first: u64, masks: [&[u8]; 3]) -> Result<(), CodecError> {
+    if options.allow_nan && options.allow_inf {
+        return Ok(());
+    }
+    let found =
+        Kind::ALL.into_iter().zip(masks).filter(|(kind, _)| !options.allows(*kind)).filter_map(|(kind, mask)| {
+            let (byte, bits) = mask.iter().enumerate().find(|(_, bits)| **bits != 0)?;
+            Some((first + byte as u64 * 8 + u64::from(bits.leading_zeros()), kind))
+        });
+    match found.min_by_key(|(index, _)| *index) {
+        Some((index, kind)) => Err(finite::not_allowed(index, kind)),
+        None => Ok(()),
+    }
+}
+
+/// Classifies up to [`BLOCK`] elements, zeroes those that are not finite and writes their bits: NaN, plus infinity, minus
+/// infinity.
+macro_rules! block {
+    ($name:ident, $word:ty) => {
+        fn $name(layout: Layout, bytes: &mut [u8], swap: bool, masks: [&mut [u8]; 3]) {
+            vectorized(
+                #[inline(always)]
+                || {
+                    let (words, _) = bytes.as_chunks_mut::<{ size_of::<$word>() }>();
+                    let (exponent, sign) = (layout.exponent as $word, layout.sign as $word);
+                    let mut flags = Flags { nan: [0; 2 * BLOCK], pos_inf: [0; 2 * BLOCK], neg_inf: [0; 2 * BLOCK] };
+                    for (i, word) in words.iter().enumerate() {
+                        let word = <$word>::from_ne_bytes(*word);
+                        let word = if swap { word.swap_bytes() } else { word };
+                        let magnitude = word & !sign;
+                        flags.nan[i] = u8::from(magnitude > exponent);
+                        flags.pos_inf[i] = u8::from(word == exponent);
+                        flags.neg_inf[i] = u8::from(word == (exponent | sign));
+                    }
+                    let count = words.len() / layout.parts;
+                    if layout.parts == 2 {
+                        flags.join_parts(count);
+                    }
+                    let [nan, pos_inf, neg_inf] = masks;
+                    pack(&flags.nan, nan);
+                    pack(&flags.pos_inf, pos_inf);
+                    pack(&flags.neg_inf, neg_inf);
+                    for (i, element) in words.chunks_exact_mut(layout.parts).enumerate() {
+                        if flags.nan[i] | flags.pos_inf[i] | flags.neg_inf[i] != 0 {
+                            element.fill([0; size_of::<$word>()]);
+                        }
+                    }
+                },
+            );
+        }
+    };
+}
+
+block!(block_16, u16);
+block!(block_32, u32);
+block!(block_64, u64);
+
+/// One byte, 0 or 1, per scalar of a block.
+struct Flags {
+    nan: [u8; 2 * BLOCK],
+    pos_inf: [u8; 2 * BLOCK],
+    neg_inf: [u8; 2 * BLOCK],
+}
+
+impl Flags {
+    /// From two parts to one kind per element: NaN beats plus infinity beats minus infinity.
+    #[inline(always)]
+    fn join_parts(&mut self, count: usize) {
+        for i in 0..count {
+            let nan = self.nan[2 * i] | self.nan[2 * i + 1];
+            let pos_inf = (self.pos_inf[2 * i] | self.pos_inf[2 * i + 1]) & (nan ^ 1);
+            let neg_inf = (self.neg_inf[2 * i] | self.neg_inf[2 * i + 1]) & ((nan | pos_inf) ^ 1);
+            (self.nan[i], self.pos_inf[i], self.neg_inf[i]) = (nan, pos_inf, neg_inf);
+        }
+        for flags in [&mut self.nan, &mut self.pos_inf, &mut self.neg_inf] {
+            flags[count..2 * count].fill(0);
+        }
+    }
+}
+
+/// Eight flags to a byte, the first in the most significant bit.
+#[inline(always)]
+fn pack(flags: &[u8; 2 * BLOCK], mask: &mut [u8]) {
+    for (byte, flags) in mask.iter_mut().zip(flags.as_chunks::<8>().0) {
+        // Flag i moves from bit 8 i to bit 63 - i; the product has no carries.
+        *byte = (u64::from_le_bytes(*flags).wrapping_mul(0x8040_2010_0804_0201) >> 56) as u8;
+    }
+}
+
+/// Elements classified together; a multiple of eight.
+const BLOCK: usize = 512;
+/// Elements per task; a multiple of [`BLOCK`].
+const TASK: usize = 64 * BLOCK;
+/// Below this many bytes a second thread costs more than it saves.
+const PARALLEL_FROM: usize = 1 << 20;

@@ -1,0 +1,203 @@
+//! `zstd`: one Zstandard frame (RFC 8878), no dictionary, no checksum.
+//!
+//! Specification: codecs, clause 7. Writing is one shot with the content size in the header; from 2 MiB on the frame is
+//! made of jobs that several threads can share, and is the same for any number of them. Reading accepts any run of
+//! frames and skippable frames that adds up to the expected length exactly, with or without content sizes and checksums.
+//!
+//! - **Parameters**: `zstd_level`, 3 unless given; anything is accepted and clamped by the library, 0 means 3.
+//! - **Compatibility**: windows above 128 MiB are refused, as the reference refuses them.
+
+use crate::{Codec, CodecError};
+use std::io::Cursor;
+use zstd_safe::{CCtx, CParameter, DCtx};
+
+/// The `zstd` compressor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zstd {
+    level: i32,
+}
+
+impl Default for Zstd {
+    fn default() -> Self {
+        Self { level: DEFAULT_LEVEL }
+    }
+}
+
+impl Zstd {
+    /// A compressor at `zstd_level`.
+    pub const fn new(zstd_level: i32) -> Self {
+        Self { level: zstd_level }
+    }
+}
+
+impl Codec for Zstd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn max_encoded_len(&self, input_len: usize) -> Option<usize> {
+        Some(zstd_safe::compress_bound(input_len)).filter(|bound| *bound >= input_len)
+    }
+
+    fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        let mut context = CCtx::try_create().ok_or_else(no_memory)?;
+        let mut set = |parameter| context.set_parameter(parameter).map_err(failed);
+        set(CParameter::CompressionLevel(self.level))?;
+        if input.len() >= JOBS_FROM {
+            // The frame depends on where jobs begin, not on who does them.
+            let workers = threads.clamp(1, 200) as u32;
+            set(CParameter::NbWorkers(workers))?;
+            set(CParameter::JobSize(JOB_LEN))?;
+        }
+        let start = out.len();
+        out.try_reserve(zstd_safe::compress_bound(input.len())).map_err(|_| no_memory())?;
+        let mut target = Cursor::new(std::mem::take(out));
+        target.set_position(start as u64);
+        let outcome = context.compress2(&mut target, input).map_err(failed);
+        *out = target.into_inner();
+        outcome.map(drop)
+    }
+
+    fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
+        self.check_claim(encoded, out.len() as u64)?;
+        let mut context = DCtx::try_create().ok_or_else(no_memory)?;
+        match context.decompress(out, encoded) {
+            Ok(len) if len == out.len() => Ok(()),
+            Ok(len) => Err(CodecError::length(NAME, out.len() as u64, len as u64)),
+            Err(code) => Err(CodecError::format(
+                NAME,
+                "bad_frame",
+                format!("{} (expecting {} decoded bytes)", zstd_safe::get_error_name(code), out.len()),
+            )),
+        }
+    }
+
+    /// Looks at frame headers only. A block of 128 KiB takes at least four bytes, which bounds what can come out.
+    fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
+        if decoded_len / MAX_EXPANSION > encoded.len() as u64 {
+            let message = format!("{} bytes cannot decode to {decoded_len}", encoded.len());
+            return Err(CodecError::format(NAME, "decoded_length_mismatch", message));
+        }
+        let mut known = 0u64;
+        let mut all_known = true;
+        let mut rest = encoded;
+        while !rest.is_empty() {
+            let at = (encoded.len() - rest.len()) as u64;
+            if let Some(window) = window_len(rest)
+                && window > MAX_WINDOW
+            {
+                let message = format!("frame asks for a window of {window} bytes, at most {MAX_WINDOW} are allowed");
+                return Err(CodecError::format(NAME, "window_too_large", message).at(at));
+            }
+            match zstd_safe::get_frame_content_size(rest) {
+                // A skippable frame has a content size of zero.
+                Ok(Some(size)) => known = known.saturating_add(size),
+                Ok(None) => all_known = false,
+                Err(_) => return Err(CodecError::format(NAME, "bad_frame", "no Zstandard frame").at(at)),
+            }
+            let len = zstd_safe::find_frame_compressed_size(rest).map_err(|code| failed(code).at(at))?;
+            rest = rest.get(len..).unwrap_or_default();
+        }
+        if known > decoded_len || (all_known && known != decoded_len) {
+            return Err(CodecError::length(NAME, decoded_len, known));
+        }
+        Ok(())
+    }
+}
+
+/// The window of the frame at the front of `bytes`, where its header states one.
+fn window_len(bytes: &[u8]) -> Option<u64> {
+    let (magic, rest) = bytes.split_first_chunk::<4>()?;
+    let (descriptor, window) = (rest.first()?, rest.get(1)?);
+    let single_segment = descriptor & 0x20 != 0;
+    if *magic != MAGIC || single_segment {
+        return None;
+    }
+    let base = 1u64 << (10 + (window >> 3));
+    Some(base + base / 8 * u64::from(window & 7))
+}
+
+fn failed(code: usize) -> CodecError {
+    CodecError::format(NAME, "bad_frame", zstd_safe::get_error_name(code))
+}
+
+fn no_memory() -> CodecError {
+    CodecError::limit(NAME, "out_of_memory", "no memory for the compressor")
+}
+
+const NAME: &str = "zstd";
+const DEFAULT_LEVEL: i32 = 3;
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const MAX_WINDOW: u64 = 128 << 20;
+const MAX_EXPANSION: u64 = 32 << 10;
+/// From this length on a frame is made of jobs.
+const JOBS_FROM: usize = 2 << 20;
+/// Bytes per job.
+const JOB_LEN: u32 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(encoded: &[u8], len: usize) -> Result<Vec<u8>, CodecError> {
+        let mut out = vec![0xee; len];
+        Zstd::default().decode_into(encoded, 1, &mut out).map(|()| out)
+    }
+
+    fn encode(input: &[u8], level: i32, threads: usize) -> Vec<u8> {
+        let mut out = vec![1, 2];
+        Zstd::new(level).encode(input, threads, &mut out).unwrap();
+        assert_eq!(out[..2], [1, 2]);
+        out.split_off(2)
+    }
+
+    #[test]
+    fn frames_of_every_kind_are_read() {
+        let input: Vec<u8> = (0..5000u32).map(|i| (i / 7) as u8).collect();
+        for level in [-200_000, -5, 0, 1, 3, 19, 100] {
+            assert_eq!(decode(&encode(&input, level, 1), 5000).unwrap(), input, "level {level}");
+        }
+        // The example of the specification: no content size, a window byte.
+        let floats: Vec<u8> = [0f32, 1.0, 2.0, 3.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 0x81, 0x00, 0x00];
+        frame.extend(&floats);
+        assert_eq!(decode(&frame, 16).unwrap(), floats);
+        assert_eq!(decode(&[0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x00, 0x01, 0x00, 0x00], 0).unwrap(), []);
+        // Concatenated, with a skippable frame between.
+        let skippable = [0x52, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9];
+        let joined = [&frame[..], &skippable, &encode(&input, 3, 1)].concat();
+        assert_eq!(decode(&joined, 5016).unwrap(), [&floats[..], &input].concat());
+    }
+
+    #[test]
+    fn wrong_frames_are_refused() {
+        let input = vec![7u8; 4000];
+        let frame = encode(&input, 3, 1);
+        for len in [0, 3999, 4001, 1 << 40] {
+            // The last length is refused before anything is reserved.
+            let error = Zstd::default().check_claim(&frame, len).unwrap_err();
+            assert_eq!(error.code, "decoded_length_mismatch", "{len}");
+        }
+        assert!(decode(&frame[..frame.len() - 1], 4000).is_err());
+        assert!(decode(&[&frame[..], &[0]].concat(), 4000).is_err());
+        assert!(decode(b"nonsense", 8).is_err());
+        assert!(decode(&[], 1).is_err());
+        // A window of 256 MiB, one raw block.
+        let wide = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 18 << 3, 0x09, 0x00, 0x00, 5];
+        assert_eq!(decode(&wide, 1).unwrap_err().code, "window_too_large");
+        // No content size: too long and too short show only in decoding.
+        let plain = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 0x11, 0x00, 0x00, 1, 2];
+        assert_eq!(decode(&plain, 2).unwrap(), [1, 2]);
+        assert_eq!(decode(&plain, 1).unwrap_err().code, "bad_frame");
+        assert_eq!(decode(&plain, 3).unwrap_err().code, "decoded_length_mismatch");
+    }
+
+    #[test]
+    fn threads_give_the_same_frame() {
+        let input: Vec<u8> =
+            (0..5_000_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 27) as u8 ^ (i >> 12) as u8).collect();
+        let one = encode(&input, 1, 0);
+        assert!(one == encode(&input, 1, 1) && one == encode(&input, 1, 2) && one == encode(&input, 1, 4));
+        assert!(decode(&one, input.len()).unwrap() == input);
+    }
+}
