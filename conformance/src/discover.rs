@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::row::Rows;
-use crate::{codecs, structframe, tensogram};
+use crate::{bintensors, codecs, structframe, tensogram};
 
 /// A manifest that was found.
 pub struct Manifest {
@@ -78,7 +78,7 @@ fn adapter(json: &Value) -> Option<Adapter> {
     let adapters: [(Recognises, Adapter); 2] =
         [(tensogram::recognises, tensogram::run), (codecs::recognises, codecs::run)];
     let found = adapters.into_iter().find(|(recognises, _)| recognises(json)).map(|(_, adapter)| adapter);
-    found.or_else(|| structframe::adapter(json))
+    found.or_else(|| structframe::adapter(json)).or_else(|| bintensors::adapter(json))
 }
 
 /// Every `.json` file below `folder`, in a fixed order.

@@ -9,10 +9,11 @@
 //! - [`row`] one row per vector: panics caught, time and memory measured, verdict printed
 //! - [`digest`] hex and SHA-256, as manifests write them
 //! - [`golden`] what our own encoders write, compared byte by byte
-//! - [`tensogram`], [`codecs`], [`structframe`] one adapter per manifest format
+//! - [`tensogram`], [`codecs`], [`bintensors`], [`structframe`] one adapter per manifest format
 
 #![forbid(unsafe_code)]
 
+pub mod bintensors;
 pub mod codecs;
 pub mod digest;
 pub mod discover;

@@ -32,7 +32,8 @@ fn element_equals(dtype: DType, bytes: &[u8], index: usize, value: &Json) -> boo
             matches!(value.as_array().map(Vec::as_slice), Some([first, second])
                 if element_equals(part, real, 0, first) && element_equals(part, imaginary, 0, second))
         }
-        DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => {
+        DType::Bool => value.as_bool() == Some(element[0] != 0),
+        DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 | DType::Float8E4M3 | DType::Float8E5M2 => {
             float(value).is_some_and(|expected| float_equals(dtype, element, expected))
         }
         _ => {
@@ -53,9 +54,23 @@ fn float_equals(dtype: DType, element: &[u8], expected: f64) -> bool {
     match (dtype, element) {
         (DType::Float16, &[a, b]) => same(f16::from_le_bytes([a, b]).to_f64(), f16::from_f64(expected).to_f64()),
         (DType::BFloat16, &[a, b]) => same(bf16::from_le_bytes([a, b]).to_f64(), bf16::from_f64(expected).to_f64()),
+        // The upper half of a half.
+        (DType::Float8E5M2, &[a]) => same(f16::from_le_bytes([0, a]).to_f64(), expected),
+        (DType::Float8E4M3, &[a]) => same(float8_e4m3(a), expected),
         (DType::Float32, &[a, b, c, d]) => same(f32::from_le_bytes([a, b, c, d]).into(), f64::from(expected as f32)),
         _ => element.try_into().is_ok_and(|bytes| same(f64::from_le_bytes(bytes), expected)),
     }
+}
+
+/// Four bits of exponent, three of mantissa, no infinities, one NaN of each sign.
+fn float8_e4m3(byte: u8) -> f64 {
+    let (exponent, mantissa) = (i32::from(byte >> 3 & 15), f64::from(byte & 7));
+    let magnitude = match (exponent, byte & 7) {
+        (15, 7) => f64::NAN,
+        (0, _) => mantissa / 8.0 * 2_f64.powi(-6),
+        _ => (1.0 + mantissa / 8.0) * 2_f64.powi(exponent - 7),
+    };
+    if byte & 0x80 == 0 { magnitude } else { -magnitude }
 }
 
 fn float(value: &Json) -> Option<f64> {
@@ -84,6 +99,10 @@ mod tests {
         assert!(equal(DType::Float16, &[0x00, 0x3c], json!(1.0)));
         assert!(equal(DType::BFloat16, &[0x80, 0x3f], json!(1.0)));
         assert!(equal(DType::Complex64, &[0, 0, 0x80, 0x3f, 0, 0, 0, 0x40], json!([1.0, 2.0])));
+        assert!(equal(DType::Float8E4M3, &[0xc0], json!(-2.0)));
+        assert!(equal(DType::Float8E4M3, &[0x7e], json!(448.0)));
+        assert!(equal(DType::Float8E5M2, &[0xb4], json!(-0.25)));
+        assert!(equal(DType::Bool, &[1], json!(true)));
         assert!(!equal(DType::Int16, &[0, 1], json!(1)));
         assert!(equal(DType::Bitmask, &[0b1010_0000], json!(160)));
         assert!(compare(DType::UInt8, &[1, 2], &[json!(1)]).is_err());
