@@ -17,7 +17,7 @@ fn facts(schema: &Schema) -> serde_json::Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// What is formatted says the same, and formatting again changes nothing; also with comments in every gap.
     #[test]

@@ -180,6 +180,7 @@ impl Engine<'_> {
         sizes.min = if draft.variable { trimmed_min(&fields, &unions) } else { sizes.base };
         let magic = draft.magic.unwrap_or_else(|| self.magic(&fields, &unions));
         Some(Message {
+            index,
             name: draft.name.text.clone(),
             package: draft.package,
             msgid: draft.msgid,

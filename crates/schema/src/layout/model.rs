@@ -106,6 +106,8 @@ pub struct Sizes {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Message {
+    /// Its place in the schema.
+    pub index: MessageIndex,
     /// Its name.
     pub name: String,
     /// The package that declares it.

@@ -1,0 +1,32 @@
+//! struct-frame payloads without generated code: a schema loaded at run time is enough.
+//!
+//! Two things know bytes here. [`Codec::expand`](Codec) turns what was received, trimmed, short or long, into the fixed layout
+//! of its message, in which everything stands at a constant offset; its counterpart trims again. Everything else reads and
+//! writes fixed layouts: values ([`Codec::decode`], [`Codec::encode`]), their JSON form, and [`columns`].
+//!
+//! ```
+//! use fw_dynamic::{Codec, Layout};
+//!
+//! let schema = fw_schema::check_text("demo.sf", "package demo; message Ping { option msgid = 7; uint16 seq = 1; bool ack = 2; }")
+//!     .into_result()
+//!     .unwrap();
+//! let codec = Codec::new(&schema);
+//! let ping = schema.by_id(7).unwrap();
+//! let value = codec.decode(ping, Layout::Wire, &[0x34, 0x12, 1]).unwrap();
+//! assert_eq!(serde_json::to_string(&value).unwrap(), r#"{"seq":4660,"ack":true}"#);
+//! let json = serde_json::json!({"seq": 4660, "ack": true});
+//! let value = codec.value_from_json(ping, &json).unwrap();
+//! assert_eq!(codec.encode(ping, Layout::Wire, &value).unwrap(), [0x34, 0x12, 1]);
+//! ```
+#![forbid(unsafe_code)]
+
+mod codec; // fixed layout <-> values
+pub mod columns;
+mod error; // what went wrong, on which path, at which byte
+mod image; // wire layout <-> fixed layout
+mod json; // values <-> JSON
+mod value; // self-describing values // many payloads to typed columns, and back
+
+pub use codec::{Codec, Layout, Strictness};
+pub use error::Error;
+pub use value::{UnionValue, Value};
