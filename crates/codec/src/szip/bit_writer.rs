@@ -4,7 +4,7 @@
 ///
 /// Every write stores a whole word and then moves on by whole bytes, so there is no branch on how full the word is.
 /// The vector is kept longer than what is written; [`BitWriter::finish`] cuts it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
     /// First byte of this stream in `bytes`.
@@ -64,22 +64,27 @@ impl BitWriter {
         self.put(1, value + 1);
     }
 
-    /// Writes `value >> shift` in unary for each of `values`.
+    /// Writes `head` in `head_len` (at most 32) bits, then `value >> shift` in unary for each of `values`.
     #[inline(always)]
-    pub(super) fn put_unary_all(&mut self, shift: u32, values: &[u32]) {
+    pub(super) fn put_unary_all(&mut self, head: u64, head_len: u32, shift: u32, values: &[u32]) {
         let (groups, rest) = values.as_chunks::<16>();
+        let (mut head, mut head_len) = (head, head_len);
         for group in groups {
-            if !self.try_unary_group(shift, group) {
+            if !self.try_unary_group(head, head_len, shift, group) {
+                self.put(head, head_len);
                 self.put_unary_halves(shift, group);
             }
+            (head, head_len) = (0, 0);
+        }
+        if head_len > 0 {
+            self.put(head, head_len);
         }
         self.put_unary_halves(shift, rest);
     }
 
-    #[inline(always)]
     fn put_unary_halves(&mut self, shift: u32, values: &[u32]) {
         for half in values.chunks(8) {
-            if !self.try_unary_group(shift, half) {
+            if !self.try_unary_group(0, 0, shift, half) {
                 for value in half {
                     self.put_unary(value >> shift);
                 }
@@ -89,9 +94,9 @@ impl BitWriter {
 
     /// Writes a group at once, when it fits. The numbers must sum up to less than 2^32.
     #[inline(always)]
-    fn try_unary_group(&mut self, shift: u32, group: &[u32]) -> bool {
-        let mut len = 0u32;
-        let mut word = 0u64;
+    fn try_unary_group(&mut self, head: u64, head_len: u32, shift: u32, group: &[u32]) -> bool {
+        let mut len = head_len;
+        let mut word = (head << 1) << (63 - head_len);
         for value in group {
             len = len.wrapping_add(value >> shift);
             word |= (1 << 63) >> (len & 63);
@@ -116,16 +121,22 @@ impl BitWriter {
         }
     }
 
+    /// `N` (a power of two) numbers of `len` bits fit one word; they are joined in pairs, and the pairs in pairs.
     #[inline(always)]
     fn put_groups<const N: usize>(&mut self, len: u32, values: &[u32]) {
         let mask = (1u64 << len) - 1;
         let (groups, rest) = values.as_chunks::<N>();
         for group in groups {
-            let mut word = 0;
-            for (index, value) in group.iter().enumerate() {
-                word |= (u64::from(*value) & mask) << ((N - 1 - index) as u32 * len);
+            let mut words = group.map(|value| u64::from(value) & mask);
+            let (mut count, mut width) = (N, len);
+            while count > 1 {
+                count /= 2;
+                for index in 0..count {
+                    words[index] = words[2 * index] << width | words[2 * index + 1];
+                }
+                width *= 2;
             }
-            self.put(word, N as u32 * len);
+            self.put(words[0], width);
         }
         for value in rest {
             self.put(u64::from(*value) & mask, len);
@@ -209,8 +220,9 @@ mod tests {
             let mut singles = BitWriter::append_to(Vec::new());
             all.put(0, lead);
             singles.put(0, lead);
-            all.put_unary_all(shift, &values);
+            all.put_unary_all(5, 3, shift, &values);
             all.put_all(len, &values);
+            singles.put(5, 3);
             for value in &values {
                 singles.put_unary(value >> shift);
             }

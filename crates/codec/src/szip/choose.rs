@@ -30,8 +30,7 @@ pub(super) fn choose(layout: &Layout, residuals: &[u32], coded: u64, k: &mut u32
         sum_at_least = sum.saturating_mul(1 << best);
     }
     let rival = split.min(raw);
-    let pairs = layout.block as u64 / 2;
-    if second_extension_len_at_least(sum_at_least, pairs) <= rival {
+    if may_be_as_short(sum_at_least, layout.block as u64 / 2, rival) {
         let second = second_extension_len(residuals, rival);
         // On equal lengths the second extension beats a split but not raw.
         if second < rival || (second == rival && split < raw) {
@@ -100,11 +99,13 @@ fn shifted_sum(layout: &Layout, residuals: &[u32], k: u32) -> u64 {
     }
 }
 
-/// A lower bound of [`second_extension_len`] for residuals that sum up to `sum` or more: that of an even spread.
+/// False when the second extension of `pairs` pairs that sum up to `sum` or more is certainly longer than `rival`.
+///
+/// It is shortest when the sum is spread evenly: `1 + (sum² / pairs + sum) / 2 + pairs`.
 #[inline(always)]
-fn second_extension_len_at_least(sum: u64, pairs: u64) -> u64 {
+fn may_be_as_short(sum: u64, pairs: u64, rival: u64) -> bool {
     let sum = sum.min(1 << 31);
-    1 + (sum * sum / pairs + sum) / 2 + pairs
+    rival > pairs && sum * (sum + pairs) <= 2 * pairs * (rival - pairs - 1)
 }
 
 /// The length of the second extension, or more than `limit` when it is more.

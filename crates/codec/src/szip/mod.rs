@@ -43,6 +43,7 @@ mod params; // what a stream is made of
 mod parts; // decoding on several threads
 mod predict; // samples to residuals and back
 mod samples; // samples in bytes
+mod sets; // coded sets, read or passed over
 
 pub use params::{SzipFlags, SzipParams};
 
