@@ -1,0 +1,74 @@
+//! BinTensors as a tensor file. Carried element types appear as what they are.
+
+use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
+use crate::{ConvertError, Format};
+use fw_bintensors::{DTYPE_KEY_PREFIX, Reader, SHAPE_KEY_PREFIX, logical};
+use fw_source::FileSource;
+use fw_tensor::Selection;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub(crate) struct BinTensorsFile {
+    reader: Reader<FileSource>,
+    entries: Vec<Entry>,
+    metadata: Option<BTreeMap<String, String>>,
+}
+
+pub(crate) fn open(path: &Path) -> Result<BinTensorsFile, ConvertError> {
+    let reader = Reader::open(path)?;
+    let header = reader.metadata();
+    let mut metadata = header.metadata().map(|user| user.to_map());
+    let get = |key: &str| metadata.as_ref().and_then(|map| map.get(key)).map(String::as_str);
+    let entries: Vec<Entry> = header
+        .infos()
+        .map(|info| {
+            let (dtype, shape) = logical(&info, get);
+            Entry::new(info.name.to_owned(), dtype, shape, Some(header.span(&info)))
+        })
+        .collect();
+    // The entries above say what these keys said; other formats have no use for them.
+    if let Some(map) = &mut metadata {
+        let had = map.len();
+        for entry in entries.iter().filter(|entry| fw_bintensors::Dtype::from_common(entry.dtype).is_none()) {
+            map.remove(&format!("{DTYPE_KEY_PREFIX}{}", entry.name));
+            map.remove(&format!("{SHAPE_KEY_PREFIX}{}", entry.name));
+        }
+        if had > 0 && map.is_empty() {
+            metadata = None;
+        }
+    }
+    Ok(BinTensorsFile { reader, entries, metadata })
+}
+
+impl BinTensorsFile {
+    /// The open file and where its data section begins.
+    pub(crate) fn data(&self) -> (&FileSource, u64) {
+        (self.reader.source(), self.reader.metadata().data_start())
+    }
+}
+
+impl TensorFile for BinTensorsFile {
+    fn format(&self) -> Format {
+        Format::BinTensors
+    }
+
+    fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    fn metadata(&self) -> Option<&BTreeMap<String, String>> {
+        self.metadata.as_ref()
+    }
+
+    fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
+        match self.entries.get(index).and_then(|entry| entry.span) {
+            Some(span) => stream_range(self.reader.source(), span, take),
+            None => Err(ConvertError::NotFound(format!("#{index}"))),
+        }
+    }
+
+    fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
+        let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        slice_range(self.reader.source(), entry, entry.span.unwrap_or_default(), selection)
+    }
+}

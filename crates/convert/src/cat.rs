@@ -1,0 +1,68 @@
+//! One tensor, or part of one, to a stream.
+
+use crate::model::{Entry, TensorFile};
+use crate::value::scalars;
+use crate::{ConvertError, numpy};
+use fw_tensor::Selection;
+use std::io::Write;
+
+/// How to write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CatFormat {
+    /// Numbers, a line per row of the last axis.
+    #[default]
+    Text,
+    /// The bytes, little endian, row-major.
+    Raw,
+    /// An npy array.
+    Npy,
+}
+
+/// Writes the tensor `name`, or the part that `selection` takes of it.
+///
+/// # Errors
+/// `NotFound`, a selection that does not fit, a type the format cannot hold, or when reading or writing fails.
+pub fn cat(
+    file: &dyn TensorFile,
+    name: &str,
+    selection: &Selection,
+    format: CatFormat,
+    out: &mut dyn Write,
+) -> Result<(), ConvertError> {
+    let index = file.find(name)?;
+    let entry = file.entries().get(index).ok_or_else(|| ConvertError::NotFound(name.to_owned()))?;
+    let whole = *selection == Selection::new();
+    if whole && format == CatFormat::Raw {
+        // No need to hold it.
+        return file.stream(index, &mut |piece| Ok(out.write_all(piece)?));
+    }
+    let (shape, data) = if whole { (entry.shape.clone(), file.data(index)?) } else { file.slice(index, selection)? };
+    match format {
+        CatFormat::Raw => out.write_all(&data)?,
+        CatFormat::Npy => {
+            let missing = || ConvertError::unsupported("no_counterpart", format!("NumPy has no {}", entry.dtype));
+            let descr = numpy::descr(entry.dtype).ok_or_else(missing)?;
+            out.write_all(&numpy::encode_header(descr, &shape))?;
+            out.write_all(&data)?;
+        }
+        CatFormat::Text => text(entry, &shape, &data, out)?,
+    }
+    Ok(())
+}
+
+fn text(entry: &Entry, shape: &[u64], data: &[u8], out: &mut dyn Write) -> Result<(), ConvertError> {
+    let Some(values) = scalars(entry.dtype, data) else {
+        let message = format!("{} elements are smaller than a byte; ask for the raw bytes", entry.dtype);
+        return Err(ConvertError::unsupported("no_text", message));
+    };
+    let row = shape.last().copied().unwrap_or(1).max(1);
+    for (place, value) in values.enumerate() {
+        let place = place as u64;
+        if place > 0 {
+            out.write_all(if place.is_multiple_of(row) { b"\n" } else { b" " })?;
+        }
+        write!(out, "{value}")?;
+    }
+    Ok(out.write_all(b"\n")?)
+}

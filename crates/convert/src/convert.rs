@@ -1,0 +1,210 @@
+//! Any format to any other: one tensor in memory at a time, files written whole or not at all, and an honest list of
+//! what was lost.
+
+mod plan; // what each tensor becomes
+mod write; // plans to files
+
+use crate::model::{TensorFile, open};
+use crate::{ConvertError, Feature, Format, Loss, shards};
+use fw_bintensors::{Algorithm, HeaderAlignment};
+use plan::Target;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How to convert.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct ConvertOptions {
+    /// The target's format; by default what the output's name asks for.
+    pub format: Option<Format>,
+    /// Split the output into files of at most so many bytes of data, with an index beside them.
+    pub max_shard_size: Option<u64>,
+    /// Where the data of a BinTensors file begins.
+    pub align: HeaderAlignment,
+    /// Keep digests of tensors in a BinTensors file.
+    pub tensor_digests: Option<Algorithm>,
+    /// What to do with types the target does not have.
+    pub missing: Missing,
+    /// Called after every piece of data.
+    pub progress: Option<Arc<ProgressFn>>,
+}
+
+/// Watches a conversion, from whatever thread it runs on.
+pub type ProgressFn = dyn Fn(Progress<'_>) + Send + Sync;
+
+impl ConvertOptions {
+    /// The output's name decides; nothing is lost without being refused or listed.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Splits the output.
+    #[must_use]
+    pub const fn with_max_shard_size(mut self, bytes: u64) -> Self {
+        self.max_shard_size = Some(bytes);
+        self
+    }
+
+    /// Chooses what to do with types the target does not have.
+    #[must_use]
+    pub const fn with_missing(mut self, missing: Missing) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// Watches progress.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+}
+
+impl fmt::Debug for ConvertOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConvertOptions")
+            .field("format", &self.format)
+            .field("max_shard_size", &self.max_shard_size)
+            .field("missing", &self.missing)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What to do with a tensor whose type the target does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Missing {
+    /// Stop with an error that names it.
+    #[default]
+    Refuse,
+    /// Keep its bits as unsigned integers, and list the lost type.
+    Raw,
+    /// Leave it out, and list it.
+    Skip,
+}
+
+/// How far a conversion has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress<'a> {
+    /// The tensor being written; empty while data is copied as a whole.
+    pub tensor: &'a str,
+    /// Bytes of data written.
+    pub bytes_done: u64,
+    /// Bytes of data in all.
+    pub bytes_total: u64,
+}
+
+/// A finished conversion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Converted {
+    /// The files written, the index of a split output last.
+    pub files: Vec<PathBuf>,
+    /// Tensors written.
+    pub tensors: usize,
+    /// Bytes of data written.
+    pub bytes: u64,
+    /// What the target could not keep.
+    pub losses: Vec<Loss>,
+    /// How the data travelled.
+    pub transport: Transport,
+}
+
+/// How data travelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Transport {
+    /// Tensor by tensor.
+    Streamed,
+    /// As one block behind a new header, by the system's own file copy where it has one.
+    Copied,
+}
+
+/// Converts a file.
+///
+/// # Errors
+/// When the input is wrong, the output's format cannot be told or cannot hold a tensor, or reading or writing fails.
+/// No output is left behind then, except shards already complete.
+pub fn convert(
+    input: impl AsRef<Path>,
+    output: impl AsRef<Path>,
+    options: &ConvertOptions,
+) -> Result<Converted, ConvertError> {
+    let (input, output) = (input.as_ref(), output.as_ref());
+    let format = options.format.or_else(|| Format::of_name(output)).ok_or_else(|| {
+        let message = format!("{}: the name does not tell which format to write", output.display());
+        ConvertError::unsupported("unknown_format", message)
+    })?;
+    let source = open(input)?;
+    let target = Target::plan(&*source, format, output, options)?;
+    let mut losses = source.remarks();
+    losses.extend(target.losses.iter().cloned());
+    let mut done = Converted {
+        files: Vec::new(),
+        tensors: target.tensors.len(),
+        bytes: 0,
+        losses,
+        transport: Transport::Streamed,
+    };
+    let sizes = target.tensors.iter().map(|tensor| tensor.len).collect::<Vec<_>>();
+    done.bytes = sizes.iter().fold(0, |sum, size| u64::saturating_add(sum, *size));
+    let groups = match options.max_shard_size {
+        Some(max) => shards::split(&sizes, max),
+        None => vec![(0..sizes.len()).collect()],
+    };
+    let mut meter = write::Meter::new(options, done.bytes);
+    let [_] = &groups[..] else {
+        write_shards(&*source, &target, &groups, output, options, &mut meter, &mut done)?;
+        return Ok(done);
+    };
+    if write::copy_whole(input, &*source, &target, output, options, &mut meter)? {
+        done.transport = Transport::Copied;
+    } else {
+        write::write(&*source, &target, None, output, options, &mut meter)?;
+    }
+    done.files.push(output.to_owned());
+    Ok(done)
+}
+
+fn write_shards(
+    source: &dyn TensorFile,
+    target: &Target,
+    groups: &[Vec<usize>],
+    output: &Path,
+    options: &ConvertOptions,
+    meter: &mut write::Meter<'_>,
+    done: &mut Converted,
+) -> Result<(), ConvertError> {
+    let extension = target.format.extension();
+    if !matches!(target.format, Format::BinTensors | Format::SafeTensors) {
+        let message = format!("{} files are not split; choose BinTensors or safetensors", target.format);
+        return Err(ConvertError::unsupported("unsplittable_format", message));
+    }
+    let mut index = shards::Index::default();
+    index.metadata.insert("total_size".to_owned(), done.bytes.into());
+    let mut weight_map = BTreeMap::new();
+    for (number, group) in groups.iter().enumerate() {
+        let path = shards::shard_path(output, extension, number, groups.len());
+        write::write(source, target, Some(group), &path, options, meter)?;
+        let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        for tensor in group.iter().filter_map(|place| target.tensors.get(*place)) {
+            weight_map.insert(tensor.name.clone(), file.clone());
+        }
+        done.files.push(path);
+    }
+    index.weight_map = weight_map;
+    let path = shards::index_path(output, extension);
+    let mut json = serde_json::to_vec_pretty(&index).map_err(std::io::Error::from)?;
+    json.push(b'\n');
+    write::write_file(&path, &json)?;
+    done.files.push(path);
+    Ok(())
+}
+
+/// The order in which a target's file lists tensors, compared with the source's.
+fn order_loss(before: &[&str], after: &[&str]) -> Option<Loss> {
+    (before != after).then(|| Loss::new(Feature::Order, None, "tensors are sorted by type and name".to_owned()))
+}

@@ -1,0 +1,178 @@
+//! What each tensor becomes in the target.
+
+use super::{ConvertOptions, Missing, order_loss};
+use crate::model::{Entry, TensorFile};
+use crate::{ConvertError, Feature, Format, Loss, numpy, safetensors};
+use fw_bintensors::{Dtype, Plan, Shape, WriteOptions, carry};
+use fw_tensor::DType;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A planned output.
+pub(super) struct Target {
+    pub(super) format: Format,
+    pub(super) tensors: Vec<Planned>,
+    pub(super) metadata: Option<BTreeMap<String, String>>,
+    pub(super) losses: Vec<Loss>,
+}
+
+/// One tensor of it.
+pub(super) struct Planned {
+    /// Place in the source.
+    pub(super) index: usize,
+    pub(super) name: String,
+    /// As the target stores it.
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<u64>,
+    pub(super) len: u64,
+}
+
+impl Target {
+    pub(super) fn plan(
+        source: &dyn TensorFile,
+        format: Format,
+        output: &Path,
+        options: &ConvertOptions,
+    ) -> Result<Self, ConvertError> {
+        let mut target = Self { format, tensors: Vec::new(), metadata: source.metadata().cloned(), losses: Vec::new() };
+        for (index, entry) in source.entries().iter().enumerate() {
+            target.add(index, entry, options.missing)?;
+        }
+        match format {
+            Format::BinTensors | Format::SafeTensors => target.note_order()?,
+            Format::Npy | Format::Npz => target.note_numpy(output)?,
+            Format::ShardIndex => {
+                let message =
+                    "an index is written beside split files: name the output .bt or .safetensors and give a shard size";
+                return Err(ConvertError::unsupported("unknown_format", message));
+            }
+        }
+        Ok(target)
+    }
+
+    fn add(&mut self, index: usize, entry: &Entry, missing: Missing) -> Result<(), ConvertError> {
+        let len = entry.byte_len()?;
+        let bits = u128::from(fw_tensor::element_count(&entry.shape)?) * u128::from(entry.dtype.bits());
+        let native = match self.format {
+            Format::BinTensors => Dtype::from_common(entry.dtype).is_some(),
+            Format::SafeTensors => safetensors::type_name(entry.dtype).is_some() && bits % 8 == 0,
+            _ => numpy::descr(entry.dtype).is_some(),
+        };
+        let mut planned =
+            Planned { index, name: entry.name.clone(), dtype: entry.dtype, shape: entry.shape.clone(), len };
+        if native {
+            self.tensors.push(planned);
+            return Ok(());
+        }
+        let carried = carry(&entry.name, entry.dtype, &entry.shape)?;
+        if self.format == Format::BinTensors {
+            self.metadata.get_or_insert_default().extend(carried.entries);
+            (planned.dtype, planned.shape) = (carried.dtype.common(), carried.shape);
+            self.tensors.push(planned);
+            return Ok(());
+        }
+        let what = format!("{} has no {}", self.format, entry.dtype);
+        match missing {
+            Missing::Refuse => {
+                let message = format!("tensor {:?}: {what}; keep its raw bits or leave it out to go on", entry.name);
+                return Err(ConvertError::unsupported("no_counterpart", message));
+            }
+            Missing::Skip => self.losses.push(Loss::new(Feature::Tensor, Some(entry.name.clone()), what)),
+            Missing::Raw => {
+                (planned.dtype, planned.shape) = match entry.dtype {
+                    DType::BFloat16 => (DType::UInt16, entry.shape.clone()),
+                    _ => (DType::UInt8, carried.shape),
+                };
+                let what = format!("{what}; its bits are kept as {} {:?}", planned.dtype, planned.shape);
+                self.losses.push(Loss::new(Feature::Dtype, Some(entry.name.clone()), what));
+                self.tensors.push(planned);
+            }
+        }
+        Ok(())
+    }
+
+    fn note_order(&mut self) -> Result<(), ConvertError> {
+        let before: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        let loss = match self.format {
+            Format::BinTensors => {
+                let plan = self.bintensors(None, &WriteOptions::new())?;
+                let after: Vec<&str> = plan.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
+                order_loss(&before, &after)
+            }
+            _ => {
+                let layout = self.safetensors(None)?;
+                let names = layout.order.iter().filter_map(|place| before.get(*place).copied());
+                order_loss(&before, &names.collect::<Vec<_>>())
+            }
+        };
+        self.losses.extend(loss);
+        Ok(())
+    }
+
+    fn note_numpy(&mut self, output: &Path) -> Result<(), ConvertError> {
+        if let Some(metadata) = self.metadata.take() {
+            let keys: Vec<&str> = metadata.keys().map(String::as_str).collect();
+            let what = if keys.is_empty() { "an empty map".to_owned() } else { keys.join(", ") };
+            self.losses.push(Loss::new(Feature::Metadata, None, what));
+        }
+        if self.format == Format::Npz {
+            return Ok(());
+        }
+        let [tensor] = &self.tensors[..] else {
+            let message = format!("an npy file holds one array, the source has {}; write an npz", self.tensors.len());
+            return Err(ConvertError::unsupported("one_array_only", message));
+        };
+        if output.file_stem().is_none_or(|stem| stem != tensor.name.as_str()) {
+            let what = "an npy file has no name but its own".to_owned();
+            self.losses.push(Loss::new(Feature::Name, Some(tensor.name.clone()), what));
+        }
+        Ok(())
+    }
+
+    /// The tensors of one shard, or all of them.
+    pub(super) fn group(&self, group: Option<&[usize]>) -> Vec<&Planned> {
+        match group {
+            Some(places) => places.iter().filter_map(|place| self.tensors.get(*place)).collect(),
+            None => self.tensors.iter().collect(),
+        }
+    }
+
+    pub(super) fn bintensors(&self, group: Option<&[usize]>, options: &WriteOptions) -> Result<Plan, ConvertError> {
+        Ok(Plan::new(self.infos(group), options)?)
+    }
+
+    /// The tensors as a BinTensors plan takes them; every type was mapped before.
+    pub(super) fn infos(&self, group: Option<&[usize]>) -> Vec<(String, Dtype, Shape)> {
+        let info = |tensor: &Planned| {
+            Some((tensor.name.clone(), Dtype::from_common(tensor.dtype)?, Shape::from(&tensor.shape[..])))
+        };
+        self.group(group).into_iter().filter_map(info).collect()
+    }
+
+    pub(super) fn safetensors(&self, group: Option<&[usize]>) -> Result<safetensors::Layout, ConvertError> {
+        let tensors: Vec<(&str, DType, &[u64])> = self
+            .group(group)
+            .into_iter()
+            .map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape[..]))
+            .collect();
+        safetensors::layout(&tensors, self.metadata.as_ref())
+    }
+
+    /// The metadata of one shard: entries about carried types go with their tensors.
+    pub(super) fn metadata_of(&self, group: Option<&[usize]>) -> Option<BTreeMap<String, String>> {
+        let mut metadata = self.metadata.clone()?;
+        if group.is_some() {
+            let held: std::collections::HashSet<&str> =
+                self.group(group).into_iter().map(|tensor| tensor.name.as_str()).collect();
+            let all: std::collections::HashSet<&str> = self.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+            metadata.retain(|key, _| {
+                let name =
+                    [fw_bintensors::DTYPE_KEY_PREFIX, fw_bintensors::SHAPE_KEY_PREFIX, fw_bintensors::HASH_KEY_PREFIX]
+                        .iter()
+                        .find_map(|prefix| key.strip_prefix(prefix));
+                name.is_none_or(|name| held.contains(name) || !all.contains(name))
+            });
+        }
+        Some(metadata)
+    }
+}

@@ -1,0 +1,42 @@
+//! Tensor files into one another: BinTensors, safetensors, npy and npz.
+//!
+//! Every format is opened as a [`TensorFile`]: names, element types and shapes at once, data when it is asked for, one
+//! tensor in memory at a time. [`convert`] writes any of them as any other and lists what was [lost](Loss); [`diff`]
+//! compares across formats; [`info`], [`ls`], [`dump`], [`validate`] and [`cat`] are what the tools show.
+//!
+//! ```
+//! use fw_convert::{ConvertOptions, convert, diff, DiffOptions, open};
+//! use fw_bintensors::{Dtype, TensorView, serialize_to_file};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let (bt, st) = (folder.path().join("m.bt"), folder.path().join("m.safetensors"));
+//! serialize_to_file([("w", TensorView::new(Dtype::F32, [2], &[0; 8])?)], &None, &bt)?;
+//! let done = convert(&bt, &st, &ConvertOptions::new())?;
+//! assert!(done.losses.is_empty());
+//! assert!(diff(&*open(&bt)?, &*open(&st)?, &DiffOptions::new())?.is_equal());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod bintensors; // BinTensors as a tensor file
+mod cat; // one tensor to a stream
+mod convert; // any format to any other
+mod detect; // which format is this?
+mod diff; // two files, tensor by tensor
+mod error; // what can go wrong
+mod loss; // what a conversion could not keep
+mod model; // a file of named tensors, whatever its format
+mod numpy; // npy and npz
+mod safetensors; // safetensors: header, reading, writing
+mod shards; // checkpoints in several files with an index
+mod show;
+mod value; // elements as numbers // info, ls, dump, validate
+
+pub use cat::{CatFormat, cat};
+pub use convert::{ConvertOptions, Converted, Missing, Progress, ProgressFn, Transport, convert};
+pub use detect::{Format, detect};
+pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
+pub use error::ConvertError;
+pub use loss::{Feature, LOSS_TABLE, Loss, LossRow};
+pub use model::{Entry, Pieces, TensorFile, open};
+pub use show::{Info, Row, dump, info, ls, validate};

@@ -1,0 +1,161 @@
+//! What a conversion could not keep, and the table of what each target keeps.
+
+use crate::Format;
+use serde::Serialize;
+use std::fmt;
+
+/// One thing that is in the source and not in the target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Loss {
+    /// What kind of thing.
+    pub feature: Feature,
+    /// Which tensor, when it is about one.
+    pub tensor: Option<String>,
+    /// In words.
+    pub what: String,
+}
+
+impl Loss {
+    pub(crate) const fn new(feature: Feature, tensor: Option<String>, what: String) -> Self {
+        Self { feature, tensor, what }
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "lost {}: ", self.feature.name())?;
+        match &self.tensor {
+            Some(tensor) => write!(f, "{tensor:?}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+/// Kinds of things that can be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Feature {
+    /// The file's own text map.
+    Metadata,
+    /// The name of a tensor.
+    Name,
+    /// The order of tensors in the file.
+    Order,
+    /// The element type: the bits are kept under another type.
+    Dtype,
+    /// A whole tensor, left out on request.
+    Tensor,
+    /// Something in a zip that is no array.
+    Member,
+    /// What an index says beside the map of tensors.
+    IndexMetadata,
+}
+
+impl Feature {
+    /// Stable snake_case code.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Metadata => "metadata",
+            Self::Name => "name",
+            Self::Order => "order",
+            Self::Dtype => "dtype",
+            Self::Tensor => "tensor",
+            Self::Member => "member",
+            Self::IndexMetadata => "index_metadata",
+        }
+    }
+}
+
+/// What becomes of one type or feature in each target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossRow {
+    /// The element type or feature.
+    pub what: &'static str,
+    /// In a BinTensors file.
+    pub bintensors: &'static str,
+    /// In a safetensors file.
+    pub safetensors: &'static str,
+    /// In npy and npz files.
+    pub numpy: &'static str,
+}
+
+impl LossRow {
+    /// The word for a target.
+    pub const fn of(&self, format: Format) -> &'static str {
+        match format {
+            Format::BinTensors => self.bintensors,
+            Format::SafeTensors => self.safetensors,
+            Format::Npy | Format::Npz | Format::ShardIndex => self.numpy,
+        }
+    }
+}
+
+const fn row(what: &'static str, bintensors: &'static str, safetensors: &'static str, numpy: &'static str) -> LossRow {
+    LossRow { what, bintensors, safetensors, numpy }
+}
+
+/// The table of the documentation. `kept`: as it is. `carried`: as bytes with metadata that our readers undo.
+/// `refused`: an error, unless raw bits or leaving out is asked for. `lost`: not written, and listed.
+pub const LOSS_TABLE: &[LossRow] = &[
+    row("bool", "kept", "kept", "kept"),
+    row("int8", "kept", "kept", "kept"),
+    row("int16", "kept", "kept", "kept"),
+    row("int32", "kept", "kept", "kept"),
+    row("int64", "kept", "kept", "kept"),
+    row("uint8", "kept", "kept", "kept"),
+    row("uint16", "kept", "kept", "kept"),
+    row("uint32", "kept", "kept", "kept"),
+    row("uint64", "kept", "kept", "kept"),
+    row("float16", "kept", "kept", "kept"),
+    row("bfloat16", "kept", "kept", "refused"),
+    row("float32", "kept", "kept", "kept"),
+    row("float64", "kept", "kept", "kept"),
+    row("complex64", "carried", "kept", "kept"),
+    row("complex128", "carried", "refused", "kept"),
+    row("bitmask", "carried", "refused", "refused"),
+    row("float8_e4m3", "kept", "kept", "refused"),
+    row("float8_e5m2", "kept", "kept", "refused"),
+    row("float8_e4m3fnuz", "carried", "kept", "refused"),
+    row("float8_e5m2fnuz", "carried", "kept", "refused"),
+    row("float8_e8m0", "carried", "kept", "refused"),
+    row("float6_e2m3", "carried", "kept", "refused"),
+    row("float6_e3m2", "carried", "kept", "refused"),
+    row("float4", "carried", "kept", "refused"),
+    row("tensor names", "kept", "kept", "kept in npz, lost in npy"),
+    row("metadata map", "kept", "kept", "lost"),
+    row("empty metadata map", "kept", "kept", "lost"),
+    row("order of tensors", "lost when not sorted", "lost when not sorted", "kept"),
+    row("big-endian data", "as little endian", "as little endian", "as little endian"),
+    row("column-major data", "as rows", "as rows", "as rows"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fw_tensor::DType;
+
+    #[test]
+    fn every_type_has_a_row_that_the_code_agrees_with() {
+        for dtype in DType::ALL {
+            let row = LOSS_TABLE.iter().find(|row| row.what == dtype.name()).unwrap_or_else(|| panic!("{dtype}"));
+            let native = fw_bintensors::Dtype::from_common(*dtype).is_some();
+            assert_eq!(row.bintensors, if native { "kept" } else { "carried" }, "{dtype}");
+            let named = crate::safetensors::type_name(*dtype).is_some();
+            assert_eq!(row.safetensors, if named { "kept" } else { "refused" }, "{dtype}");
+            let described = crate::numpy::descr(*dtype).is_some();
+            assert_eq!(row.numpy, if described { "kept" } else { "refused" }, "{dtype}");
+        }
+    }
+
+    #[test]
+    fn the_documentation_shows_this_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/conversions.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        for row in LOSS_TABLE {
+            let line = format!("| {} | {} | {} | {} |", row.what, row.bintensors, row.safetensors, row.numpy);
+            assert!(text.contains(&line), "docs/conversions.md lacks: {line}");
+        }
+    }
+}

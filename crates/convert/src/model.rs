@@ -1,0 +1,181 @@
+//! A file of named tensors, whatever its format.
+
+use crate::{ConvertError, Format, Loss, bintensors, detect, numpy, safetensors, shards};
+use fw_bytes::Span;
+use fw_tensor::{DType, Selection};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One tensor, described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Name.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Dimensions.
+    pub shape: Vec<u64>,
+    /// Where its data lies in the file, when it lies there as it is.
+    pub span: Option<Span>,
+}
+
+impl Entry {
+    pub(crate) const fn new(name: String, dtype: DType, shape: Vec<u64>, span: Option<Span>) -> Self {
+        Self { name, dtype, shape, span }
+    }
+
+    /// Bytes of data: little endian, row-major, types below a byte packed.
+    ///
+    /// # Errors
+    /// When the size does not fit in 64 bits.
+    pub fn byte_len(&self) -> Result<u64, ConvertError> {
+        Ok(fw_tensor::byte_len(self.dtype, &self.shape)?)
+    }
+}
+
+/// Takes data piece by piece.
+pub type Pieces<'a> = dyn FnMut(&[u8]) -> Result<(), ConvertError> + 'a;
+
+/// An open file of named tensors. Data is handed out little endian and row-major, whatever the file holds.
+pub trait TensorFile: Send {
+    /// Its format.
+    fn format(&self) -> Format;
+    /// Its tensors, in file order.
+    fn entries(&self) -> &[Entry];
+    /// Its own text map, when it has one.
+    fn metadata(&self) -> Option<&BTreeMap<String, String>>;
+    /// Hands the data of the tensor at `index` to `take`, piece by piece.
+    ///
+    /// # Errors
+    /// When the file fails or is wrong, and the errors of `take`.
+    fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError>;
+
+    /// What the file holds beside tensors and metadata, and no conversion keeps.
+    fn remarks(&self) -> Vec<Loss> {
+        Vec::new()
+    }
+
+    /// The place of a tensor.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    fn find(&self, name: &str) -> Result<usize, ConvertError> {
+        let place = self.entries().iter().position(|entry| entry.name == name);
+        place.ok_or_else(|| ConvertError::NotFound(name.to_owned()))
+    }
+
+    /// The data of the tensor at `index`.
+    ///
+    /// # Errors
+    /// When the file fails or is wrong.
+    fn data(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
+        let mut data = Vec::new();
+        self.stream(index, &mut |piece| {
+            data.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(data)
+    }
+
+    /// The shape and data of part of a tensor. Formats that can, read only that part.
+    ///
+    /// # Errors
+    /// When the selection does not fit, or the file fails.
+    fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
+        let entry = self.entries().get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        cut(entry, &self.data(index)?, selection)
+    }
+}
+
+/// Opens a file by what it is, or by its name where its bytes do not tell.
+///
+/// # Errors
+/// When it cannot be read, is of no known format, or is wrong.
+pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn TensorFile>, ConvertError> {
+    let path = path.as_ref();
+    Ok(match detect(path)? {
+        Format::BinTensors => Box::new(bintensors::open(path)?),
+        Format::SafeTensors => Box::new(safetensors::open(path)?),
+        Format::Npy => Box::new(numpy::open_npy(path)?),
+        Format::Npz => Box::new(numpy::open_npz(path)?),
+        Format::ShardIndex => Box::new(shards::open(path)?),
+    })
+}
+
+/// Part of data at hand.
+pub(crate) fn cut(entry: &Entry, data: &[u8], selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
+    let plan = selection.plan(&entry.shape)?;
+    let Some(width) = entry.dtype.byte_width() else {
+        if plan.shape() == entry.shape && plan.run_count() <= 1 {
+            return Ok((entry.shape.clone(), data.to_vec()));
+        }
+        return Err(fw_tensor::TensorError::Unsliceable { dtype: entry.dtype }.into());
+    };
+    let mut taken = Vec::new();
+    for run in plan.runs() {
+        // A plan never leaves the tensor it was made for.
+        let range = (run.start as usize).saturating_mul(width)..(run.end as usize).saturating_mul(width);
+        taken.extend_from_slice(data.get(range).unwrap_or(&[]));
+    }
+    Ok((plan.shape().to_vec(), taken))
+}
+
+/// Streams a range of a source that holds data as it is.
+pub(crate) fn stream_range(
+    source: &impl fw_source::ReadAt,
+    span: Span,
+    take: &mut Pieces<'_>,
+) -> Result<(), ConvertError> {
+    let mut piece = vec![0u8; span.len().min(PIECE) as usize];
+    let mut position = span.start;
+    while position < span.end {
+        let len = span.end.saturating_sub(position).min(PIECE) as usize;
+        let part = piece.get_mut(..len).unwrap_or(&mut []);
+        source.read_exact_at(position, part)?;
+        take(part)?;
+        position = position.saturating_add(len as u64);
+    }
+    Ok(())
+}
+
+/// Reads the runs of a selection from a source that holds data as it is.
+pub(crate) fn slice_range(
+    source: &impl fw_source::ReadAt,
+    entry: &Entry,
+    span: Span,
+    selection: &Selection,
+) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
+    let plan = selection.plan(&entry.shape)?;
+    let Some(width) = entry.dtype.byte_width() else {
+        let mut data = vec![0; usize::try_from(span.len()).map_err(std::io::Error::other)?];
+        source.read_exact_at(span.start, &mut data)?;
+        return cut(entry, &data, selection);
+    };
+    let bounds = plan.bounds();
+    // Runs that fill most of their bounds are read as one piece; scattered ones one by one.
+    let covered = plan.element_count().saturating_mul(4) >= bounds.end.saturating_sub(bounds.start);
+    let byte = |element: u64| element.saturating_mul(width as u64);
+    let len = usize::try_from(byte(plan.element_count())).map_err(std::io::Error::other)?;
+    let mut taken = Vec::with_capacity(len);
+    if covered {
+        let len = byte(bounds.end.saturating_sub(bounds.start));
+        let mut all = vec![0; usize::try_from(len).map_err(std::io::Error::other)?];
+        source.read_exact_at(span.start.saturating_add(byte(bounds.start)), &mut all)?;
+        for run in plan.runs() {
+            let from = byte(run.start.saturating_sub(bounds.start)) as usize;
+            let to = byte(run.end.saturating_sub(bounds.start)) as usize;
+            taken.extend_from_slice(all.get(from..to).unwrap_or(&[]));
+        }
+    } else {
+        let mut part = vec![0; byte(plan.run_len()) as usize];
+        for run in plan.runs() {
+            source.read_exact_at(span.start.saturating_add(byte(run.start)), &mut part)?;
+            taken.extend_from_slice(&part);
+        }
+    }
+    Ok((plan.shape().to_vec(), taken))
+}
+
+/// Bytes handed out at a time.
+pub(crate) const PIECE: u64 = 1 << 20;

@@ -1,0 +1,90 @@
+//! An open npy file: one array, named after the file.
+
+use super::{NpyHeader, array};
+use crate::model::{Entry, Pieces, TensorFile, slice_range};
+use crate::{ConvertError, Format};
+use fw_bytes::Span;
+use fw_source::{FileSource, ReadAt};
+use fw_tensor::{ByteOrder, Selection};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+pub(crate) struct NpyFile {
+    source: FileSource,
+    pub(crate) header: NpyHeader,
+    entries: [Entry; 1],
+}
+
+pub(crate) fn open(path: &Path) -> Result<NpyFile, ConvertError> {
+    let source = FileSource::open(path)?;
+    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let file_len = source.len()?;
+    let header = NpyHeader::read(&mut RangeReader::new(&source, 0, file_len), &name)?;
+    let len = fw_tensor::byte_len(header.dtype, &header.shape)?;
+    let have = file_len.saturating_sub(header.len);
+    if have < len {
+        let message = format!("{name}: need {len} bytes of data, have {have}");
+        return Err(ConvertError::format("truncated", message, header.len));
+    }
+    let span = direct_span(&header, 0, len);
+    let entries = [Entry::new(name, header.dtype, header.shape.clone(), span)];
+    Ok(NpyFile { source, header, entries })
+}
+
+/// Where the data lies as it is, when the file keeps little-endian rows.
+pub(super) fn direct_span(header: &NpyHeader, start: u64, len: u64) -> Option<Span> {
+    let rows = header.layout == super::header::Layout::Rows || header.shape.len() <= 1;
+    let little = header.order == ByteOrder::Little || header.dtype.swap_unit() == 1;
+    Span::sized(start.checked_add(header.len)?, len).filter(|_| rows && little)
+}
+
+impl TensorFile for NpyFile {
+    fn format(&self) -> Format {
+        Format::Npy
+    }
+
+    fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    fn metadata(&self) -> Option<&BTreeMap<String, String>> {
+        None
+    }
+
+    fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
+        let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        let mut input = RangeReader::new(&self.source, self.header.len, self.source.len()?);
+        array::stream(&self.header, &mut input, &entry.name, take)
+    }
+
+    fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
+        let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        match entry.span {
+            Some(span) => slice_range(&self.source, entry, span, selection),
+            None => crate::model::cut(entry, &self.data(index)?, selection),
+        }
+    }
+}
+
+/// Part of a source as a stream.
+pub(super) struct RangeReader<'a> {
+    source: &'a FileSource,
+    position: u64,
+    end: u64,
+}
+
+impl<'a> RangeReader<'a> {
+    pub(super) const fn new(source: &'a FileSource, position: u64, end: u64) -> Self {
+        Self { source, position, end }
+    }
+}
+
+impl Read for RangeReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let len = self.end.saturating_sub(self.position).min(buffer.len() as u64) as usize;
+        self.source.read_exact_at(self.position, buffer.get_mut(..len).unwrap_or(&mut []))?;
+        self.position = self.position.saturating_add(len as u64);
+        Ok(len)
+    }
+}

@@ -1,0 +1,142 @@
+//! The JSON header, checked: no name twice, ranges that tile the data, sizes that match shapes.
+
+use super::dtype::type_of;
+use super::{MAX_HEADER_LEN, SIZE_LEN};
+use crate::ConvertError;
+use crate::model::Entry;
+use fw_bytes::Span;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+
+/// What a header says.
+pub(crate) struct Header {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) metadata: Option<BTreeMap<String, String>>,
+    pub(crate) data_start: u64,
+}
+
+/// Reads the header from the first bytes of a file: the length field and the header at least.
+pub(crate) fn parse(bytes: &[u8], file_len: u64) -> Result<Header, ConvertError> {
+    let len = header_len(bytes, file_len)?;
+    let json = bytes
+        .get(SIZE_LEN as usize..)
+        .and_then(|rest| rest.get(..usize::try_from(len).ok()?))
+        .ok_or_else(|| ConvertError::format("invalid_header_length", "the header is cut short", SIZE_LEN))?;
+    if json.first() != Some(&b'{') {
+        return Err(ConvertError::format("invalid_header", "the header does not begin with {", SIZE_LEN));
+    }
+    let raw: RawHeader = serde_json::from_slice(json).map_err(|error| {
+        // Headers are one line; the column is the byte.
+        let at = SIZE_LEN.saturating_add((error.column() as u64).saturating_sub(1));
+        ConvertError::format("invalid_header", format!("the header is not what it should be: {error}"), at)
+    })?;
+    let data_start = SIZE_LEN.saturating_add(len);
+    let entries = check(raw.tensors, data_start, file_len)?;
+    Ok(Header { entries, metadata: raw.metadata, data_start })
+}
+
+/// The length field, checked against cap and file.
+pub(crate) fn header_len(bytes: &[u8], file_len: u64) -> Result<u64, ConvertError> {
+    let Some(size) = bytes.first_chunk::<8>() else {
+        return Err(ConvertError::format(
+            "header_too_small",
+            format!("need 8 bytes for the header size, have {}", bytes.len()),
+            0,
+        ));
+    };
+    let len = u64::from_le_bytes(*size);
+    if len > MAX_HEADER_LEN {
+        let message = format!("a header of {len} bytes, at most {MAX_HEADER_LEN} are allowed");
+        return Err(ConvertError::format("header_too_large", message, 0));
+    }
+    if len > file_len.saturating_sub(SIZE_LEN) {
+        let message = format!("a header of {len} bytes, the file has {file_len}");
+        return Err(ConvertError::format("invalid_header_length", message, 0));
+    }
+    Ok(len)
+}
+
+fn check(tensors: Vec<(String, RawInfo)>, data_start: u64, file_len: u64) -> Result<Vec<Entry>, ConvertError> {
+    let mut sorted = tensors;
+    // Stable: empty tensors at one place keep the order of the header.
+    sorted.sort_by_key(|(_, info)| info.data_offsets);
+    let mut end = 0u64;
+    let mut entries = Vec::with_capacity(sorted.len());
+    for (name, info) in sorted {
+        let (from, to) = info.data_offsets;
+        if from != end || to < from {
+            let message = format!("tensor {name:?} claims bytes {from}..{to} of the data, it must begin at {end}");
+            return Err(ConvertError::format("invalid_offset", message, None));
+        }
+        let dtype = type_of(&info.dtype).ok_or_else(|| {
+            ConvertError::format(
+                "unknown_dtype",
+                format!("tensor {name:?} has the unknown type {:?}", info.dtype),
+                None,
+            )
+        })?;
+        let overflow =
+            |_| ConvertError::format("shape_overflow", format!("the size of tensor {name:?} overflows"), None);
+        let bits = u128::from(fw_tensor::element_count(&info.shape).map_err(overflow)?) * u128::from(dtype.bits());
+        let found = u128::from(to.saturating_sub(from)) * 8;
+        if bits != found {
+            let message = format!("tensor {name:?}, {} {:?}, has {} bytes", info.dtype, info.shape, found / 8);
+            return Err(ConvertError::format("tensor_size_mismatch", message, None));
+        }
+        end = to;
+        let span = Span::new(data_start.saturating_add(from), data_start.saturating_add(to));
+        entries.push(Entry::new(name, dtype, info.shape, Some(span)));
+    }
+    let expected = data_start.saturating_add(end);
+    if expected != file_len {
+        let message = format!("header and tensors make {expected} bytes, the file has {file_len}");
+        return Err(ConvertError::format("data_length_mismatch", message, None));
+    }
+    Ok(entries)
+}
+
+struct RawHeader {
+    tensors: Vec<(String, RawInfo)>,
+    metadata: Option<BTreeMap<String, String>>,
+}
+
+#[derive(Deserialize)]
+struct RawInfo {
+    dtype: String,
+    shape: Vec<u64>,
+    data_offsets: (u64, u64),
+}
+
+impl<'de> Deserialize<'de> for RawHeader {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(HeaderVisitor)
+    }
+}
+
+struct HeaderVisitor;
+
+impl<'de> Visitor<'de> for HeaderVisitor {
+    type Value = RawHeader;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map of tensors")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawHeader, A::Error> {
+        let mut header = RawHeader { tensors: Vec::new(), metadata: None };
+        let mut names = HashSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if !names.insert(name.clone()) {
+                return Err(serde::de::Error::custom(format!("{name:?} appears more than once")));
+            }
+            if name == "__metadata__" {
+                header.metadata = Some(map.next_value()?);
+            } else {
+                header.tensors.push((name, map.next_value()?));
+            }
+        }
+        Ok(header)
+    }
+}

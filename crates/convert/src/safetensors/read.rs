@@ -1,0 +1,67 @@
+//! An open safetensors file.
+
+use super::SIZE_LEN;
+use super::header::{Header, header_len, parse};
+use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
+use crate::{ConvertError, Format};
+use fw_source::{FileSource, ReadAt};
+use fw_tensor::Selection;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub(crate) struct SafeTensorsFile {
+    source: FileSource,
+    header: Header,
+}
+
+pub(crate) fn open(path: &Path) -> Result<SafeTensorsFile, ConvertError> {
+    let source = FileSource::open(path)?;
+    let bytes = read_head(&source)?;
+    let header = parse(&bytes, source.len()?)?;
+    Ok(SafeTensorsFile { source, header })
+}
+
+/// The length field and the header.
+pub(crate) fn read_head(source: &FileSource) -> Result<Vec<u8>, ConvertError> {
+    let file_len = source.len()?;
+    let mut size = vec![0u8; file_len.min(SIZE_LEN) as usize];
+    source.read_exact_at(0, &mut size)?;
+    let len = header_len(&size, file_len)?;
+    // The file has proved to be that long.
+    let mut bytes = vec![0u8; usize::try_from(SIZE_LEN.saturating_add(len)).map_err(std::io::Error::other)?];
+    source.read_exact_at(0, &mut bytes)?;
+    Ok(bytes)
+}
+
+impl SafeTensorsFile {
+    /// The open file and where its data section begins.
+    pub(crate) const fn data(&self) -> (&FileSource, u64) {
+        (&self.source, self.header.data_start)
+    }
+}
+
+impl TensorFile for SafeTensorsFile {
+    fn format(&self) -> Format {
+        Format::SafeTensors
+    }
+
+    fn entries(&self) -> &[Entry] {
+        &self.header.entries
+    }
+
+    fn metadata(&self) -> Option<&BTreeMap<String, String>> {
+        self.header.metadata.as_ref()
+    }
+
+    fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
+        match self.header.entries.get(index).and_then(|entry| entry.span) {
+            Some(span) => stream_range(&self.source, span, take),
+            None => Err(ConvertError::NotFound(format!("#{index}"))),
+        }
+    }
+
+    fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
+        let entry = self.entries().get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        slice_range(&self.source, entry, entry.span.unwrap_or_default(), selection)
+    }
+}

@@ -1,0 +1,168 @@
+//! Elements as numbers, for comparing and printing.
+
+use fw_tensor::DType;
+use half::{bf16, f16};
+use std::fmt;
+
+/// One element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scalar {
+    Bool(u8),
+    Int(i128),
+    Single(f32),
+    Double(f64),
+    ComplexSingle(f32, f32),
+    Complex(f64, f64),
+}
+
+impl Scalar {
+    /// Real and imaginary part.
+    pub(crate) fn parts(self) -> (f64, f64) {
+        match self {
+            Self::Bool(value) => (f64::from(value), 0.0),
+            Self::Int(value) => (value as f64, 0.0),
+            Self::Single(value) => (f64::from(value), 0.0),
+            Self::Double(value) => (value, 0.0),
+            Self::ComplexSingle(re, im) => (f64::from(re), f64::from(im)),
+            Self::Complex(re, im) => (re, im),
+        }
+    }
+
+    /// How far apart two elements are: zero for equal ones, two NaN included; infinite when only one is finite.
+    pub(crate) fn distance(self, other: Self) -> f64 {
+        if let (Self::Int(a), Self::Int(b)) = (self, other) {
+            // Exact where doubles are not.
+            return a.abs_diff(b) as f64;
+        }
+        let ((re, im), (other_re, other_im)) = (self.parts(), other.parts());
+        let gap = |a: f64, b: f64| match () {
+            () if a == b || a.is_nan() && b.is_nan() => 0.0,
+            () if a.is_finite() && b.is_finite() => (a - b).abs(),
+            () => f64::INFINITY,
+        };
+        gap(re, other_re).max(gap(im, other_im))
+    }
+
+    /// The size that a relative tolerance refers to.
+    pub(crate) fn magnitude(self) -> f64 {
+        let (re, im) = self.parts();
+        re.abs().max(im.abs())
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(0) => f.write_str("false"),
+            Self::Bool(1) => f.write_str("true"),
+            Self::Bool(other) => write!(f, "{other}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Single(value) => write!(f, "{value:?}"),
+            Self::Double(value) => write!(f, "{value:?}"),
+            Self::ComplexSingle(re, im) => write!(f, "{re:?}{im:+?}j"),
+            Self::Complex(re, im) => write!(f, "{re:?}{im:+?}j"),
+        }
+    }
+}
+
+/// The elements of little-endian data, or `None` for types below a byte.
+pub(crate) fn scalars(dtype: DType, data: &[u8]) -> Option<impl Iterator<Item = Scalar> + '_> {
+    let width = dtype.byte_width()?;
+    Some(data.chunks_exact(width).map(move |bytes| scalar(dtype, bytes)))
+}
+
+fn scalar(dtype: DType, bytes: &[u8]) -> Scalar {
+    let mut wide = [0u8; 16];
+    wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    let raw = u128::from_le_bytes(wide);
+    let (low, high) = (raw as u64, (raw >> 64) as u64);
+    match dtype {
+        DType::Bool => Scalar::Bool(low as u8),
+        DType::Int8 => Scalar::Int((low as i8).into()),
+        DType::Int16 => Scalar::Int((low as i16).into()),
+        DType::Int32 => Scalar::Int((low as i32).into()),
+        DType::Int64 => Scalar::Int((low as i64).into()),
+        DType::Float16 => Scalar::Single(f16::from_bits(low as u16).to_f32()),
+        DType::BFloat16 => Scalar::Single(bf16::from_bits(low as u16).to_f32()),
+        DType::Float32 => Scalar::Single(f32::from_bits(low as u32)),
+        DType::Float64 => Scalar::Double(f64::from_bits(low)),
+        DType::Complex64 => Scalar::ComplexSingle(f32::from_bits(low as u32), f32::from_bits((low >> 32) as u32)),
+        DType::Complex128 => Scalar::Complex(f64::from_bits(low), f64::from_bits(high)),
+        // The upper half of an IEEE half.
+        DType::Float8E5M2 => Scalar::Single(f16::from_bits((low as u16) << 8).to_f32()),
+        DType::Float8E4M3 => {
+            Scalar::Single(small_float(low as u8, Small { mantissa: 3, bias: 7, nan: |bits| bits & 0x7f == 0x7f }))
+        }
+        DType::Float8E4M3Fnuz => {
+            Scalar::Single(small_float(low as u8, Small { mantissa: 3, bias: 8, nan: |bits| bits == 0x80 }))
+        }
+        DType::Float8E5M2Fnuz => {
+            Scalar::Single(small_float(low as u8, Small { mantissa: 2, bias: 16, nan: |bits| bits == 0x80 }))
+        }
+        DType::Float8E8M0 => match low as u8 {
+            255 => Scalar::Single(f32::NAN),
+            exponent => Scalar::Single(f32::powi(2.0, i32::from(exponent) - 127)),
+        },
+        // Unsigned integers, and anything that is only bits to us.
+        _ => Scalar::Int(raw.cast_signed()),
+    }
+}
+
+struct Small {
+    mantissa: u32,
+    bias: i32,
+    nan: fn(u8) -> bool,
+}
+
+fn small_float(bits: u8, kind: Small) -> f32 {
+    if (kind.nan)(bits) {
+        return f32::NAN;
+    }
+    let sign = if bits & 0x80 == 0 { 1.0 } else { -1.0 };
+    let fraction = f32::from(bits & ((1 << kind.mantissa) - 1)) / f32::from(1u8 << kind.mantissa);
+    let exponent = i32::from((bits & 0x7f) >> kind.mantissa);
+    match exponent {
+        0 => sign * fraction * f32::powi(2.0, 1 - kind.bias),
+        _ => sign * (1.0 + fraction) * f32::powi(2.0, exponent - kind.bias),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(dtype: DType, bytes: &[u8]) -> Scalar {
+        scalars(dtype, bytes).unwrap().next().unwrap()
+    }
+
+    #[test]
+    fn small_floats_have_their_known_values() {
+        let single = |value: f32| Scalar::Single(value);
+        assert_eq!(one(DType::Float8E4M3, &[0x38]), single(1.0));
+        assert_eq!(one(DType::Float8E4M3, &[0x7e]), single(448.0));
+        assert_eq!(one(DType::Float8E4M3, &[0x01]), single(f32::powi(2.0, -9)));
+        assert_eq!(one(DType::Float8E5M2, &[0x3c]), single(1.0));
+        assert_eq!(one(DType::Float8E5M2, &[0x7b]), single(57344.0));
+        assert_eq!(one(DType::Float8E5M2, &[0xfc]), single(f32::NEG_INFINITY));
+        assert_eq!(one(DType::Float8E4M3Fnuz, &[0x40]), single(1.0));
+        assert_eq!(one(DType::Float8E4M3Fnuz, &[0x7f]), single(240.0));
+        assert_eq!(one(DType::Float8E5M2Fnuz, &[0x40]), single(1.0));
+        assert_eq!(one(DType::Float8E5M2Fnuz, &[0x7f]), single(57344.0));
+        assert_eq!(one(DType::Float8E8M0, &[127]), single(1.0));
+        assert!(matches!(one(DType::Float8E4M3Fnuz, &[0x80]), Scalar::Single(nan) if nan.is_nan()));
+        assert_eq!(one(DType::BFloat16, &[0x80, 0xbf]), single(-1.0));
+    }
+
+    #[test]
+    fn distances_are_exact_for_integers_and_kind_to_nan() {
+        let (a, b) = (i64::MAX.to_le_bytes(), (i64::MAX - 1).to_le_bytes());
+        assert_eq!(one(DType::Int64, &a).distance(one(DType::Int64, &b)), 1.0);
+        assert_eq!(one(DType::UInt64, &[255; 8]).to_string(), u64::MAX.to_string());
+        let nan = Scalar::Double(f64::NAN);
+        assert_eq!(nan.distance(nan), 0.0);
+        assert_eq!(nan.distance(Scalar::Double(1.0)), f64::INFINITY);
+        assert_eq!(Scalar::Complex(1.0, 2.0).distance(Scalar::Complex(1.0, -2.0)), 4.0);
+        assert_eq!(Scalar::ComplexSingle(1.5, -2.0).to_string(), "1.5-2.0j");
+        assert!(scalars(DType::Float4, &[0]).is_none());
+    }
+}

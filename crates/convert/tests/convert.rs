@@ -1,0 +1,383 @@
+//! Every format to every other, through real files.
+
+use fw_bintensors::validate::ValidateOptions;
+use fw_bintensors::{BinTensors, Dtype, Profile, Shape, TensorView, WriteOptions, carry, serialize_to_file_with};
+use fw_convert::{
+    CatFormat, Comparison, ConvertOptions, DiffOptions, Feature, Format, Missing, Transport, Types, cat, convert,
+    detect, diff, dump, info, ls, open, validate,
+};
+use fw_tensor::{DType, Selection};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+type Tensors = Vec<(String, DType, Vec<u64>, Vec<u8>)>;
+
+/// A BinTensors file of any element types.
+fn make(path: &Path, tensors: &Tensors, metadata: Option<BTreeMap<String, String>>) {
+    let mut options = WriteOptions::new();
+    options.metadata = metadata;
+    let mut views = Vec::new();
+    for (name, dtype, shape, data) in tensors {
+        let carried = carry(name, *dtype, shape).unwrap();
+        if !carried.entries.is_empty() {
+            options.metadata.get_or_insert_default().extend(carried.entries);
+        }
+        views.push((name, TensorView::new(carried.dtype, Shape::from(carried.shape), data).unwrap()));
+    }
+    serialize_to_file_with(views, &options, path).unwrap();
+}
+
+fn tensor(name: &str, dtype: DType, shape: &[u64]) -> (String, DType, Vec<u64>, Vec<u8>) {
+    let len = fw_tensor::byte_len(dtype, shape).unwrap();
+    let data =
+        (0..len).map(|byte| if dtype == DType::Bool { (byte % 2) as u8 } else { (byte * 37 + 11) as u8 }).collect();
+    (name.to_owned(), dtype, shape.to_vec(), data)
+}
+
+fn all_types() -> Tensors {
+    DType::ALL.iter().map(|dtype| tensor(&format!("t.{dtype}"), *dtype, &[3, 8])).collect()
+}
+
+fn numpy_types() -> Tensors {
+    let mut tensors: Tensors = all_types();
+    let refused = ["bfloat16", "bitmask", "float8", "float6", "float4"];
+    tensors.retain(|(_, dtype, ..)| !refused.iter().any(|name| dtype.name().starts_with(name)));
+    tensors.push(tensor("scalar", DType::Float64, &[]));
+    tensors.push(tensor("empty", DType::Int32, &[0, 4]));
+    tensors
+}
+
+fn check(path: &Path, tensors: &Tensors) {
+    let file = open(path).unwrap();
+    assert_eq!(file.entries().len(), tensors.len(), "{}", path.display());
+    for (name, dtype, shape, data) in tensors {
+        let index = file.find(name).unwrap();
+        let entry = &file.entries()[index];
+        assert_eq!((entry.dtype, &entry.shape), (*dtype, shape), "{name} in {}", path.display());
+        assert_eq!(&file.data(index).unwrap(), data, "{name} in {}", path.display());
+    }
+}
+
+#[test]
+fn every_format_to_every_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let tensors = numpy_types();
+    make(&at("start.bt"), &tensors, None);
+    let formats = ["bt", "safetensors", "npz"];
+    for from in formats {
+        // complex128 has no place in safetensors.
+        let held: Tensors = match from {
+            "safetensors" => tensors.iter().filter(|tensor| tensor.1 != DType::Complex128).cloned().collect(),
+            _ => tensors.clone(),
+        };
+        let input = at(&format!("from.{from}"));
+        convert(at("start.bt"), &input, &ConvertOptions::new().with_missing(Missing::Skip)).unwrap();
+        check(&input, &held);
+        for to in formats {
+            let output = at(&format!("{from}-to.{to}"));
+            let done = convert(&input, &output, &ConvertOptions::new().with_missing(Missing::Skip)).unwrap();
+            let kept: Tensors =
+                held.iter().filter(|tensor| to != "safetensors" || tensor.1 != DType::Complex128).cloned().collect();
+            check(&output, &kept);
+            assert_eq!(done.tensors, kept.len());
+            assert_eq!(detect(&output).unwrap(), Format::of_name(&output).unwrap());
+            assert!(validate(&output, &ValidateOptions::new(Profile::Canonical).with_data()).unwrap().is_ok());
+            let found = diff(&*open(&input).unwrap(), &*open(&output).unwrap(), &DiffOptions::new()).unwrap();
+            assert_eq!(found.is_equal(), kept.len() == held.len(), "{from} to {to}");
+        }
+    }
+}
+
+/// Newer types travel through BinTensors as bytes and come out as themselves.
+#[test]
+fn carried_types_survive() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let user: BTreeMap<String, String> = [("format".to_owned(), "pt".to_owned())].into();
+    let mut tensors = all_types();
+    tensors.retain(|(_, dtype, ..)| !matches!(dtype, DType::Complex128 | DType::Bitmask));
+    make(&at("a.bt"), &tensors, Some(user.clone()));
+    check(&at("a.bt"), &tensors);
+    let there = convert(at("a.bt"), at("b.safetensors"), &ConvertOptions::new()).unwrap();
+    check(&at("b.safetensors"), &tensors);
+    assert_eq!(open(at("b.safetensors")).unwrap().metadata(), Some(&user), "carriage entries stay behind");
+    assert!(there.losses.iter().all(|loss| loss.feature == Feature::Order), "{:?}", there.losses);
+    let back = convert(at("b.safetensors"), at("c.bt"), &ConvertOptions::new()).unwrap();
+    check(&at("c.bt"), &tensors);
+    assert!(back.losses.iter().all(|loss| loss.feature == Feature::Order));
+    assert_eq!(std::fs::read(at("a.bt")).unwrap(), std::fs::read(at("c.bt")).unwrap());
+    // Whoever does not know about carriage sees bytes.
+    let bytes = std::fs::read(at("c.bt")).unwrap();
+    let plain = BinTensors::deserialize(&bytes).unwrap();
+    assert_eq!(plain.tensor("t.float4").unwrap().dtype(), Dtype::U8);
+    assert_eq!(plain.tensor("t.float4").unwrap().shape(), [3, 4]);
+}
+
+/// Sorted alike: only the header is new, and both ways give the file that was there before.
+#[test]
+fn safetensors_and_bintensors_swap_headers() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let tensors = vec![
+        tensor("w", DType::Float32, &[300, 7]),
+        tensor("b", DType::BFloat16, &[7]),
+        tensor("ids", DType::Int64, &[3]),
+        tensor("mask", DType::Bool, &[5]),
+    ];
+    make(&at("a.bt"), &tensors, Some(BTreeMap::new()));
+    let done = convert(at("a.bt"), at("b.safetensors"), &ConvertOptions::new()).unwrap();
+    assert_eq!((done.transport, done.losses), (Transport::Copied, vec![]));
+    let done = convert(at("b.safetensors"), at("c.bt"), &ConvertOptions::new()).unwrap();
+    assert_eq!((done.transport, done.losses), (Transport::Copied, vec![]));
+    assert_eq!(std::fs::read(at("a.bt")).unwrap(), std::fs::read(at("c.bt")).unwrap());
+    check(&at("b.safetensors"), &tensors);
+    // Streamed, the result is the same.
+    let mut options = ConvertOptions::new();
+    options.tensor_digests = Some(fw_bintensors::Algorithm::Sha256);
+    let done = convert(at("b.safetensors"), at("d.bt"), &options).unwrap();
+    assert_eq!(done.transport, Transport::Streamed);
+    check(&at("d.bt"), &tensors);
+    assert_eq!(open(at("d.bt")).unwrap().metadata().unwrap().len(), 4);
+}
+
+#[test]
+fn losses_are_listed_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let user = Some([("k".to_owned(), "v".to_owned())].into());
+    make(&at("a.bt"), &vec![tensor("w", DType::BFloat16, &[4]), tensor("x", DType::Float4, &[2, 6])], user);
+    let refused = convert(at("a.bt"), at("b.npz"), &ConvertOptions::new()).unwrap_err();
+    assert_eq!(refused.code(), "no_counterpart");
+    assert!(!at("b.npz").exists());
+    let raw = convert(at("a.bt"), at("b.npz"), &ConvertOptions::new().with_missing(Missing::Raw)).unwrap();
+    let features: Vec<Feature> = raw.losses.iter().map(|loss| loss.feature).collect();
+    assert_eq!(features, [Feature::Dtype, Feature::Dtype, Feature::Metadata]);
+    let file = open(at("b.npz")).unwrap();
+    assert_eq!(file.entries()[0].dtype, DType::UInt16);
+    assert_eq!((file.entries()[1].dtype, &file.entries()[1].shape[..]), (DType::UInt8, &[2, 3][..]));
+    let skipped = convert(at("a.bt"), at("c.npz"), &ConvertOptions::new().with_missing(Missing::Skip)).unwrap();
+    assert_eq!((skipped.tensors, skipped.losses[0].feature), (0, Feature::Tensor));
+
+    make(&at("one.bt"), &vec![tensor("w", DType::Float32, &[4])], None);
+    assert_eq!(convert(at("one.bt"), at("w.npy"), &ConvertOptions::new()).unwrap().losses, []);
+    let renamed = convert(at("one.bt"), at("other.npy"), &ConvertOptions::new()).unwrap();
+    assert_eq!(renamed.losses[0].feature, Feature::Name);
+    assert_eq!(
+        convert(at("a.bt"), at("x.npy"), &ConvertOptions::new().with_missing(Missing::Raw)).unwrap_err().code(),
+        "one_array_only"
+    );
+    assert_eq!(convert(at("a.bt"), at("x.zip"), &ConvertOptions::new()).unwrap_err().code(), "unknown_format");
+    // Unsorted npz: the order goes.
+    convert(at("one.bt"), at("z.npz"), &ConvertOptions::new()).unwrap();
+    let done = convert(at("b.npz"), at("sorted.bt"), &ConvertOptions::new()).unwrap();
+    assert_eq!(done.losses, []);
+}
+
+#[test]
+fn shards_out_and_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let tensors: Tensors = (0..10)
+        .map(|number| tensor(&format!("layer.{number}"), DType::Float32, &[100]))
+        .chain([tensor("q", DType::Float4, &[8])])
+        .collect();
+    make(&at("m.bt"), &tensors, Some([("format".to_owned(), "pt".to_owned())].into()));
+    for extension in ["bt", "safetensors"] {
+        let output = at(&format!("out.{extension}"));
+        let seen = Arc::new(AtomicU64::new(0));
+        let most = Arc::clone(&seen);
+        let options = ConvertOptions::new().with_max_shard_size(1000).with_progress(move |progress| {
+            most.fetch_max(progress.bytes_done, Ordering::Relaxed);
+            assert!(progress.bytes_done <= progress.bytes_total);
+        });
+        let done = convert(at("m.bt"), &output, &options).unwrap();
+        assert_eq!(done.files.len(), 6, "{:?}", done.files);
+        assert_eq!(seen.load(Ordering::Relaxed), done.bytes);
+        let index = done.files.last().unwrap().clone();
+        assert_eq!(index, at(&format!("out.{extension}.index.json")));
+        check(&index, &tensors);
+        assert!(done.files.iter().all(|file| validate(file, &ValidateOptions::new(Profile::Default)).unwrap().is_ok()));
+        let joined = at(&format!("joined-{extension}.bt"));
+        convert(&index, &joined, &ConvertOptions::new()).unwrap();
+        assert_eq!(std::fs::read(at("m.bt")).unwrap(), std::fs::read(&joined).unwrap());
+        // The map is an allow-list.
+        let text = std::fs::read_to_string(&index).unwrap();
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json["weight_map"].as_object_mut().unwrap().remove("layer.3");
+        std::fs::write(&index, json.to_string()).unwrap();
+        assert_eq!(open(&index).unwrap().entries().len(), 10);
+        json["weight_map"]["layer.9999"] = json["weight_map"]["layer.1"].clone();
+        std::fs::write(&index, json.to_string()).unwrap();
+        assert_eq!(open(&index).err().unwrap().code(), "missing_tensor");
+    }
+    let single =
+        convert(at("m.bt"), at("one.safetensors"), &ConvertOptions::new().with_max_shard_size(1 << 30)).unwrap();
+    assert_eq!(single.files, [at("one.safetensors")]);
+    let npz = convert(
+        at("one.safetensors"),
+        at("x.npz"),
+        &ConvertOptions::new().with_max_shard_size(900).with_missing(Missing::Raw),
+    );
+    assert_eq!(npz.unwrap_err().code(), "unsplittable_format");
+}
+
+#[test]
+fn listing_dumping_and_printing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let values: Vec<u8> = [1.5f32, -2.0, 3.25, 4.0, 5.0, 6.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let mut tensors: Tensors =
+        vec![("w".to_owned(), DType::Float32, vec![2, 3], values), tensor("z", DType::UInt8, &[4])];
+    make(&at("m.bt"), &tensors, None);
+    for name in ["m.bt", "m.safetensors", "m.npz"] {
+        if name != "m.bt" {
+            convert(at("m.bt"), at(name), &ConvertOptions::new()).unwrap();
+        }
+        let summary = info(at(name)).unwrap();
+        assert_eq!((summary.tensor_count, summary.data_len, summary.element_count), (2, 28, 10), "{name}");
+        assert_eq!(summary.types["float32"], (1, 24));
+        let rows = ls(at(name)).unwrap();
+        let bytes = std::fs::read(at(name)).unwrap();
+        for (row, (_, _, shape, data)) in rows.iter().zip(&tensors) {
+            let [start, end] = row.span.unwrap();
+            assert_eq!((&row.shape, &bytes[start as usize..end as usize]), (shape, &data[..]), "{name}");
+        }
+        let tree = dump(at(name)).unwrap();
+        let mut reached = 0;
+        for (_, leaf) in tree.leaves() {
+            assert_eq!(leaf.span.start, reached, "{name}: {}", leaf.label);
+            reached = leaf.span.end;
+        }
+        assert_eq!(reached, bytes.len() as u64, "{name}");
+        let mut text = Vec::new();
+        let file = open(at(name)).unwrap();
+        cat(&*file, "w", &Selection::new(), CatFormat::Text, &mut text).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "1.5 -2.0 3.25\n4.0 5.0 6.0\n", "{name}");
+        let mut text = Vec::new();
+        cat(&*file, "w", &Selection::new().axis(1).axis(-2..), CatFormat::Text, &mut text).unwrap();
+        assert_eq!(text, b"5.0 6.0\n");
+        let mut npy = Vec::new();
+        cat(&*file, "z", &Selection::new(), CatFormat::Npy, &mut npy).unwrap();
+        std::fs::write(at("z.npy"), npy).unwrap();
+        check(&at("z.npy"), &vec![tensors[1].clone()]);
+        let mut raw = Vec::new();
+        cat(&*file, "z", &Selection::new().stepped(.., -1), CatFormat::Raw, &mut raw).unwrap();
+        raw.reverse();
+        assert_eq!(raw, tensors[1].3);
+        assert_eq!(
+            cat(&*file, "absent", &Selection::new(), CatFormat::Raw, &mut raw).unwrap_err().code(),
+            "tensor_not_found"
+        );
+    }
+    // One changed value.
+    tensors[0].3[0..4].copy_from_slice(&1.501f32.to_le_bytes());
+    tensors.remove(1);
+    make(&at("n.bt"), &tensors, Some([("k".to_owned(), "v".to_owned())].into()));
+    let compare =
+        |options: DiffOptions| diff(&*open(at("m.npz")).unwrap(), &*open(at("n.bt")).unwrap(), &options).unwrap();
+    let exact = compare(DiffOptions::new());
+    assert!(matches!(exact.rows[0].comparison, Comparison::Different { count: 1, first: 0, .. }), "{exact:?}");
+    assert_eq!(exact.rows[1].comparison, Comparison::OnlyLeft);
+    assert_eq!(exact.metadata, ["k"]);
+    let close = compare(DiffOptions::new().with_tolerance(0.01, 0.0));
+    assert!(matches!(close.rows[0].comparison, Comparison::Close { .. }));
+    assert!(!close.is_equal(), "a tensor is missing");
+    // Values across types.
+    let doubles: Vec<u8> = tensors[0]
+        .3
+        .chunks(4)
+        .flat_map(|b| f64::from(f32::from_le_bytes(b.try_into().unwrap())).to_le_bytes())
+        .collect();
+    make(&at("d.bt"), &vec![("w".to_owned(), DType::Float64, vec![2, 3], doubles)], None);
+    let types = |types| {
+        diff(&*open(at("n.bt")).unwrap(), &*open(at("d.bt")).unwrap(), &DiffOptions::new().with_types(types)).unwrap()
+    };
+    assert!(!types(Types::Strict).is_equal());
+    assert!(types(Types::Values).is_equal());
+}
+
+fn fault(folder: &Path, name: &str, bytes: &[u8]) -> &'static str {
+    let path: PathBuf = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let report = validate(&path, &ValidateOptions::new(Profile::Default).with_data()).unwrap();
+    let code = open(&path).err().map_or("ok", |error| error.code());
+    assert_eq!(report.is_ok(), code == "ok", "{name}: {:?}", report.findings());
+    let _ = dump(&path);
+    code
+}
+
+/// safetensors files that are wrong, one fault each.
+#[test]
+fn broken_safetensors() {
+    let folder = tempfile::tempdir().unwrap();
+    let file =
+        |json: &str, data: usize| [&(json.len() as u64).to_le_bytes()[..], json.as_bytes(), &vec![0; data]].concat();
+    let rows: &[(&str, usize, &str)] = &[
+        (r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#, 4, "ok"),
+        (
+            r#"{"b":{"dtype":"U8","shape":[1],"data_offsets":[3,4]},"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}}"#,
+            4,
+            "ok",
+        ),
+        (r#"{"a":{"dtype":"F4","shape":[4],"data_offsets":[0,2]}}"#, 2, "ok"),
+        (r#"{"a":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}}"#, 2, "tensor_size_mismatch"),
+        (r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[1,5]}}"#, 5, "invalid_offset"),
+        (r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#, 5, "data_length_mismatch"),
+        (r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#, 3, "data_length_mismatch"),
+        (r#"{"a":{"dtype":"U8","shape":[5],"data_offsets":[0,4]}}"#, 4, "tensor_size_mismatch"),
+        (r#"{"a":{"dtype":"X8","shape":[4],"data_offsets":[0,4]}}"#, 4, "unknown_dtype"),
+        (r#"{"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,4]}}"#, 4, "shape_overflow"),
+        (
+            r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"a":{"dtype":"U8","shape":[0],"data_offsets":[4,4]}}"#,
+            4,
+            "invalid_header",
+        ),
+        (r#"{"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}}"#, 4, "invalid_header"),
+        (r#"{"a":"#, 0, "invalid_header"),
+        (r#"{"__metadata__":{"k":1}}"#, 0, "invalid_header"),
+    ];
+    for (json, data, code) in rows {
+        assert_eq!(fault(folder.path(), "x.safetensors", &file(json, *data)), *code, "{json}");
+    }
+    assert_eq!(fault(folder.path(), "x.safetensors", b"abc"), "header_too_small");
+    assert_eq!(
+        fault(folder.path(), "x.safetensors", &[&u64::MAX.to_le_bytes()[..], b"{}"].concat()),
+        "header_too_large"
+    );
+    assert_eq!(
+        fault(folder.path(), "x.safetensors", &[&99u64.to_le_bytes()[..], b"{}"].concat()),
+        "invalid_header_length"
+    );
+}
+
+/// npy and npz files that are wrong, or cut anywhere.
+#[test]
+fn broken_numpy() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    make(&at("w.bt"), &vec![tensor("w", DType::Float32, &[4, 3])], None);
+    convert(at("w.bt"), at("w.npy"), &ConvertOptions::new()).unwrap();
+    convert(at("w.bt"), at("w.npz"), &ConvertOptions::new()).unwrap();
+    let npy = std::fs::read(at("w.npy")).unwrap();
+    for len in 0..npy.len() {
+        assert_ne!(fault(folder.path(), "cut.npy", &npy[..len]), "ok", "cut at {len}");
+    }
+    assert_eq!(fault(folder.path(), "w.npy", &npy), "ok");
+    let npz = std::fs::read(at("w.npz")).unwrap();
+    for len in (0..npz.len()).step_by(7) {
+        std::fs::write(at("cut.npz"), &npz[..len]).unwrap();
+        assert!(open(at("cut.npz")).is_err(), "cut at {len}");
+    }
+    // A flipped data byte: opening does not look, validation compares the checksum.
+    let mut damaged = npz.clone();
+    let [start, _] = ls(at("w.npz")).unwrap()[0].span.unwrap();
+    damaged[start as usize] ^= 1;
+    std::fs::write(at("damaged.npz"), &damaged).unwrap();
+    let report = validate(at("damaged.npz"), &ValidateOptions::new(Profile::Default)).unwrap();
+    assert!(!report.is_ok());
+    assert!(convert(at("damaged.npz"), at("out.bt"), &ConvertOptions::new()).is_err());
+    assert!(!at("out.bt").exists());
+}
