@@ -6,6 +6,7 @@ use super::{BLOCK, BLOCK_BYTES, NAME, TASK_BLOCKS, block};
 use crate::{CodecError, parallel};
 use fw_tensor::ByteOrder;
 use pulp::NullaryFnOnce;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Decodes a fixed-rate stream from `first_bit` of `bits` on. `skip` bytes of the first block are left out, and `out`
 /// ends anywhere.
@@ -37,31 +38,33 @@ pub(super) fn decode_fixed(
 
 /// Decodes a stream of blocks without fixed places from its beginning, and returns the bit behind the last block.
 ///
-/// With several threads, one runs ahead to find where tasks begin while the others decode; the end is then that of
-/// the skim.
+/// With several threads each takes one segment, and skims the segment before its own to find where to begin. Skimming
+/// costs about half of decoding, so that segments which halve from one to the next all end at the same time.
 pub(super) fn decode_open(zfp: &Zfp, bits: Bits<'_>, threads: usize, out: &mut [u8]) -> Result<u64, CodecError> {
-    let mut end = 0;
-    if threads <= 1 || out.len() <= TASK_BLOCKS * BLOCK_BYTES {
-        let task = OpenTask { limits: &zfp.limits, order: zfp.order, bits, start: 0, out };
-        end = pulp::Arch::new().dispatch(task);
-        return if end > bits.len() { Err(exhausted(bits)) } else { Ok(end) };
-    }
-    // `for_each` asks for the next task under its lock, so skimming is done by one thread at a time, in order.
-    let tasks = out.chunks_mut(TASK_BLOCKS * BLOCK_BYTES).map(|out| {
-        let start = end;
-        if end <= bits.len() {
-            end = skim(zfp, bits, start, out.len().div_ceil(BLOCK_BYTES) as u64);
+    let segments = segments(out, threads);
+    let last = segments.len() - 1;
+    let (mut start, mut blocks_before) = (0, 0);
+    // `for_each` asks for the next task under its lock: skims run one at a time, in order.
+    let tasks = segments.into_iter().enumerate().map(|(index, out)| {
+        if start <= bits.len() {
+            start = skim(zfp, bits, start, blocks_before);
         }
-        (start, end, out)
+        blocks_before = out.len().div_ceil(BLOCK_BYTES) as u64;
+        (index, start, out)
     });
-    parallel::for_each(threads, tasks, |(start, end, out)| {
-        if end > bits.len() {
+    let end = AtomicU64::new(0);
+    parallel::for_each(threads, tasks, |(index, start, out)| {
+        let task = OpenTask { limits: &zfp.limits, order: zfp.order, bits, start, out };
+        let task_end = if start > bits.len() { start } else { pulp::Arch::new().dispatch(task) };
+        if task_end > bits.len() {
             return Err(exhausted(bits));
         }
-        pulp::Arch::new().dispatch(OpenTask { limits: &zfp.limits, order: zfp.order, bits, start, out });
+        if index == last {
+            end.store(task_end, Ordering::Relaxed);
+        }
         Ok(())
     })?;
-    Ok(end)
+    Ok(end.into_inner())
 }
 
 /// Decodes a part of a stream of blocks without fixed places: `skip` bytes from the beginning of block `first_block`.
@@ -85,6 +88,25 @@ pub(super) fn decode_open_range(
     let task = OpenTask { limits: &zfp.limits, order: zfp.order, bits, start, out: whole };
     let end = pulp::Arch::new().dispatch(task);
     if end > bits.len() { Err(exhausted(bits)) } else { Ok(()) }
+}
+
+/// Cuts `out` into whole blocks for each thread, each segment half as long as the one before. At least one segment.
+fn segments(out: &mut [u8], threads: usize) -> Vec<&mut [u8]> {
+    let mut segments = Vec::new();
+    let mut rest = out;
+    // The fifth thread would get a thirty-first of the whole: more than five gain nothing.
+    for later in (1..threads.clamp(1, 5)).rev() {
+        let blocks = rest.len() / BLOCK_BYTES;
+        let share = blocks / ((2 << later) - 1) * (1 << later);
+        if blocks - share < TASK_BLOCKS {
+            break;
+        }
+        let (segment, after) = rest.split_at_mut(share * BLOCK_BYTES);
+        segments.push(segment);
+        rest = after;
+    }
+    segments.push(rest);
+    segments
 }
 
 /// The bit behind `blocks` blocks from `start`; past the end of `bits` when they are not all there.
@@ -219,6 +241,21 @@ mod tests {
             (0u32..70).prop_map(ZfpMode::FixedPrecision),
             (-600i32..600).prop_map(|e| ZfpMode::FixedAccuracy(2f64.powi(e))),
         ]
+    }
+
+    #[test]
+    fn segments_cover_everything_and_halve() {
+        for (len, threads, expected) in [
+            (0, 4, vec![0]),
+            (31, 4, vec![31]),
+            (10_000 * 32 + 8, 1, vec![10_000 * 32 + 8]),
+            (9_000 * 32 + 8, 2, vec![6_000 * 32, 3_000 * 32 + 8]),
+            (150_000 * 32, 4, vec![80_000 * 32, 40_000 * 32, 20_000 * 32, 10_000 * 32]),
+        ] {
+            let mut out = vec![0; len];
+            let lens: Vec<usize> = segments(&mut out, threads).iter().map(|segment| segment.len()).collect();
+            assert_eq!(lens, expected);
+        }
     }
 
     proptest! {
