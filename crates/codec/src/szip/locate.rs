@@ -106,3 +106,74 @@ impl<'a> Stream<'a> {
         Ok(Some(decoder.position() + self.start_bit))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::join;
+    use super::super::parts;
+    use super::super::{SzipFlags, SzipParams};
+    use super::*;
+
+    /// Mostly constant samples with a few outliers, as bytes: many zero runs, and blocks alone behind them.
+    fn sparse(count: usize, every: u64) -> Vec<u8> {
+        let mut state = every;
+        let sample = |_| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            if (state >> 33).is_multiple_of(every) { (state >> 50) as u16 } else { 500 }
+        };
+        (0..count).map(sample).flat_map(u16::to_le_bytes).collect()
+    }
+
+    /// The offsets that the reference writes for a stream with the given true ones.
+    fn as_stored(stream: &Stream<'_>, offsets: &[u64]) -> Vec<u64> {
+        let mut stored = vec![0];
+        for (rsi, start) in offsets.iter().enumerate().take(offsets.len() - 1) {
+            let extent = stream.decoder_at(*start).unwrap().skip_rsi(stream.samples_in(rsi as u64)).unwrap();
+            assert_eq!(extent.end, offsets[rsi + 1], "offsets are true ends");
+            stored.push(extent.lone_last.unwrap_or(extent.end));
+        }
+        stored
+    }
+
+    #[test]
+    fn wrong_entries_of_the_known_kind_never_mislead() {
+        let (mut wrong, mut settled) = (0, 0);
+        for (rsi, every) in [(4, 60), (8, 90), (16, 40), (64, 200), (70, 300)] {
+            let params = SzipParams { rsi, block_size: 8, flags: SzipFlags::PREPROCESS, bits_per_sample: 16 };
+            let layout = Layout::new(&params).unwrap();
+            let input = sparse(150_001, every);
+            let mut payload = Vec::new();
+            let offsets = join::encode(&layout, &input, 1, &mut payload).unwrap();
+            let stream = Stream {
+                layout: &layout,
+                bytes: &payload,
+                start_bit: 0,
+                total_bits: payload.len() as u64 * 8,
+                samples: 150_001,
+                offsets: &[],
+            };
+            let stored = as_stored(&stream, &offsets);
+            let hinted = Stream { offsets: &stored, ..stream };
+            for (index, start) in offsets.iter().enumerate() {
+                let found = hinted.confirmed(index as u64);
+                assert!(found.is_none_or(|found| found == *start), "interval {index}");
+                wrong += usize::from(stored[index] != *start);
+                settled += usize::from(stored[index] != *start && found.is_some());
+                if index % 50 == 0 {
+                    assert_eq!(hinted.start_of(index as u64).unwrap(), Some(*start));
+                    assert_eq!(stream.start_of(index as u64).unwrap(), Some(*start));
+                }
+            }
+            let garbage: Vec<u64> = stored.iter().map(|entry| entry * 3 % stream.total_bits).collect();
+            for offsets in [&[], offsets.as_slice(), &stored, &garbage] {
+                let mut decoded = vec![0; input.len()];
+                parts::decode(&Stream { offsets, ..stream }, 0, 0..input.len() as u64, 3, &mut decoded).unwrap();
+                assert!(decoded == input);
+            }
+            let mut threaded = Vec::new();
+            assert_eq!(join::encode(&layout, &input, 3, &mut threaded).unwrap(), offsets);
+            assert!(threaded == payload);
+        }
+        assert!(wrong > 500 && settled * 10 > wrong * 9, "{settled} of {wrong} wrong entries settled on the spot");
+    }
+}
