@@ -1,9 +1,10 @@
 //! Our own golden bytes: what our encoders write, one file per feature of a format, compared byte by byte.
 //!
-//! - [`tensogram`] messages
+//! - [`tensogram`] messages, [`bintensors`] weight files
 //! - this file: comparing, rewriting on purpose, and the rule for files of earlier formats: whatever lies under
 //!   `legacy/` must still read, and each folder there says in `MIGRATION.md` what changed.
 
+pub mod bintensors;
 pub mod tensogram;
 
 use std::collections::BTreeMap;
@@ -40,7 +41,7 @@ pub fn run(folder: &Path, mode: Mode, rows: &mut Rows) -> Result<()> {
     if folder.exists() {
         files(folder, folder, &mut on_disk)?;
     }
-    for golden in tensogram::all() {
+    for golden in all() {
         let old = on_disk.remove(golden.path);
         if mode == Mode::Update && old.as_ref() != Some(&golden.bytes) {
             write(folder, &golden, old.as_deref())?;
@@ -60,6 +61,13 @@ pub fn run(folder: &Path, mode: Mode, rows: &mut Rows) -> Result<()> {
         check_other(folder, path, bytes, rows);
     }
     Ok(())
+}
+
+/// Every golden file of every format.
+fn all() -> Vec<Golden> {
+    let mut all = tensogram::all();
+    all.extend(bintensors::all());
+    all
 }
 
 /// A file that no encoder of today writes: one of an earlier format, or one that should not be there.
@@ -83,6 +91,7 @@ fn check_other(folder: &Path, path: &str, bytes: &[u8], rows: &mut Rows) {
 fn read(path: &Path, bytes: &[u8]) -> Result<()> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("tgm") => tensogram::read(bytes),
+        Some("bt") => bintensors::read(bytes),
         other => bail!("no reader for golden files of kind {other:?}"),
     }
 }
@@ -132,12 +141,12 @@ mod tests {
     #[test]
     fn a_changed_byte_is_seen_and_an_update_keeps_the_old_bytes() {
         let folder = tempfile::tempdir().unwrap();
-        let count = tensogram::all().len() as u64;
+        let count = all().len() as u64;
         assert_eq!(verdict(folder.path(), Mode::Verify), (0, count), "nothing on disk");
         assert_eq!(verdict(folder.path(), Mode::Update).1, 0);
         assert_eq!(verdict(folder.path(), Mode::Verify), (count, 0));
 
-        let file = folder.path().join(tensogram::all()[0].path);
+        let file = folder.path().join(all()[0].path);
         let mut bytes = fs::read(&file).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         fs::write(&file, bytes).unwrap();
