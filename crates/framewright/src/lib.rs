@@ -17,9 +17,16 @@ mod detect; // which format is this?
 
 pub use detect::{Format, detect};
 
+pub use fw_bintensors as bintensors;
 pub use fw_bytes as bytes;
 pub use fw_codec as codec;
 pub use fw_report as report;
+pub use fw_schema as schema;
 pub use fw_source as source;
 pub use fw_tensogram as tensogram;
 pub use fw_tensor as tensor;
+
+/// The examples of the project's README compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
