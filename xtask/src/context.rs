@@ -79,6 +79,8 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) features: Vec<String>,
     pub(crate) has_library: bool,
+    /// Packages of the workspace that it is built on; what only its tests need is left out.
+    pub(crate) built_on: Vec<String>,
 }
 
 impl Package {
@@ -88,6 +90,9 @@ impl Package {
             .iter()
             .any(|target| target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "lib")));
         let features = package["features"].as_object()?.keys().cloned().collect();
-        Some(Self { name: package["name"].as_str()?.to_owned(), features, has_library })
+        let ours = |dependency: &&Value| dependency["path"].is_string() && dependency["kind"] != "dev";
+        let built_on = package["dependencies"].as_array()?.iter().filter(ours);
+        let built_on = built_on.filter_map(|dependency| dependency["name"].as_str().map(str::to_owned)).collect();
+        Some(Self { name: package["name"].as_str()?.to_owned(), features, has_library, built_on })
     }
 }

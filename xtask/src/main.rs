@@ -1,5 +1,6 @@
 //! Sets up and runs everything this project promises. `cargo xtask` alone says what there is.
 
+mod arrows;
 mod context;
 mod debian;
 mod outcome;

@@ -4,6 +4,7 @@ use std::fs;
 
 use anyhow::Result;
 
+use crate::arrows;
 use crate::context::{Context, Package};
 use crate::outcome::Outcome;
 use crate::process::{check, tee};
@@ -18,6 +19,7 @@ pub(crate) struct Step {
 /// All of them.
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "fmt", about: "every file is formatted", run: fmt },
+    Step { name: "arrows", about: "crates depend on each other only as docs/architecture.md says", run: arrows::check },
     Step { name: "clippy", about: "no warning in any target", run: clippy },
     Step {
         name: "features",
@@ -44,7 +46,7 @@ fn clippy(context: &mut Context) -> Result<Outcome> {
 
 fn features(context: &mut Context) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    for Package { name, features, has_library } in context.packages()? {
+    for Package { name, features, has_library, .. } in context.packages()? {
         if !has_library || features.is_empty() {
             continue;
         }
