@@ -94,6 +94,10 @@ impl Codec for Blosc2 {
         decode::range(&Frame::read(encoded, out.len() as u64)?, 0, threads, out)
     }
 
+    fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
+        Frame::read(encoded, decoded_len).map(drop)
+    }
+
     fn decode_range_into(
         &self,
         encoded: Window<'_>,

@@ -5,9 +5,23 @@ use crate::{Codec, CodecError};
 use fw_tensor::ByteOrder;
 
 impl Pipeline {
-    /// The compressor of the pipeline, or `None` when there is none. `order` is that of the values on the decoded side,
-    /// which matters to codecs that read values.
-    pub(super) fn compressor(&self, order: ByteOrder) -> Result<Option<Box<dyn Codec>>, CodecError> {
+    /// The compressor for decoding to values in `order`, or `None` when there is none. The order matters only to codecs
+    /// that know values.
+    pub(super) fn decompressor(&self, order: ByteOrder) -> Result<Option<Box<dyn Codec>>, CodecError> {
+        // Streams carry their own bound, and what a bad one describes is still readable.
+        #[cfg(feature = "sz3")]
+        if let Compression::Sz3 { .. } = self.stages.compression {
+            return Ok(Some(Box::new(crate::sz3::Sz3::reader(order))));
+        }
+        self.codec(order)
+    }
+
+    /// The compressor for encoding, or `None` when there is none.
+    pub(super) fn compressor(&self) -> Result<Option<Box<dyn Codec>>, CodecError> {
+        self.codec(self.byte_order)
+    }
+
+    fn codec(&self, order: ByteOrder) -> Result<Option<Box<dyn Codec>>, CodecError> {
         let _ = order;
         Ok(Some(match &self.stages.compression {
             Compression::None => return Ok(None),
@@ -42,6 +56,17 @@ impl Pipeline {
                     ZfpSettings::FixedAccuracy { zfp_tolerance } => ZfpMode::FixedAccuracy(zfp_tolerance),
                 };
                 Box::new(Zfp::new(mode, order)?)
+            }
+            #[cfg(feature = "sz3")]
+            Compression::Sz3 { sz3_error_bound_mode: mode, sz3_error_bound: bound } => {
+                use super::Sz3Mode;
+                use crate::sz3::{Sz3, Sz3Bound};
+                let bound = match mode {
+                    Sz3Mode::Abs => Sz3Bound::Abs(*bound),
+                    Sz3Mode::Rel => Sz3Bound::Rel(*bound),
+                    Sz3Mode::Psnr => Sz3Bound::Psnr(*bound),
+                };
+                Box::new(Sz3::new(bound, order)?)
             }
             #[cfg(feature = "rle")]
             Compression::Rle => Box::new(crate::rle::Rle),

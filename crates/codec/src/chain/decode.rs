@@ -30,7 +30,7 @@ impl Pipeline {
         }
         let threads = options.threads;
         match (&self.stages.encoding, &self.stages.filter) {
-            (Encoding::None, Filter::None) => match self.compressor(options.order)? {
+            (Encoding::None, Filter::None) => match self.decompressor(options.order)? {
                 None => {
                     self.check_stage(payload)?;
                     swap::copy_swapped(payload, self.swap_unit(options.order), threads, out);
@@ -61,7 +61,7 @@ impl Pipeline {
     /// # Errors
     /// When it cannot be the payload of this pipeline.
     pub fn check_payload(&self, payload: &[u8]) -> Result<(), CodecError> {
-        match self.compressor(self.byte_order)? {
+        match self.decompressor(self.byte_order)? {
             None => self.check_stage(payload),
             Some(compressor) => compressor.check_claim(payload, self.stage_len),
         }
@@ -74,7 +74,7 @@ impl Pipeline {
         options: &DecodeOptions,
         work: impl FnOnce(&[u8]) -> Result<(), CodecError>,
     ) -> Result<(), CodecError> {
-        match self.compressor(options.order)? {
+        match self.decompressor(options.order)? {
             None => {
                 self.check_stage(payload)?;
                 work(payload)

@@ -83,7 +83,7 @@ impl Pipeline {
             derived.szip_block_offsets = Some(self.szip(settings)?.encode_with_offsets(&filtered, threads, out)?);
             return Ok(derived);
         }
-        match self.compressor(self.byte_order)? {
+        match self.compressor()? {
             Some(compressor) => compressor.encode(&filtered, threads, out)?,
             None => out.extend_from_slice(&filtered),
         }

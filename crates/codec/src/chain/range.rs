@@ -22,7 +22,7 @@ impl Pipeline {
     /// True when ranges cost less than the whole.
     pub fn can_slice(&self) -> bool {
         let filtered = self.stages.filter != Filter::None;
-        match self.compressor(self.byte_order) {
+        match self.decompressor(self.byte_order) {
             _ if self.dtype.byte_width().is_none() => false,
             Ok(None) => !(filtered && matches!(self.stages.encoding, Encoding::SimplePacking(_))),
             Ok(Some(compressor)) => !filtered && compressor.can_slice(),
@@ -52,7 +52,7 @@ impl Pipeline {
             return None;
         }
         let bytes = self.stage_range(&range).ok()?;
-        match self.compressor(self.byte_order).ok()? {
+        match self.decompressor(self.byte_order).ok()? {
             None => Some(Span::from(bytes)),
             Some(compressor) => compressor.encoded_span(payload_len, self.stage_len, bytes),
         }
@@ -84,7 +84,7 @@ impl Pipeline {
         match (&self.stages.encoding, &self.stages.filter) {
             (Encoding::None, Filter::None) => {
                 let start = range.start * width;
-                match self.compressor(options.order)? {
+                match self.decompressor(options.order)? {
                     None => {
                         let bytes = covered(payload, start..start + out.len() as u64)?;
                         swap::copy_swapped(bytes, self.swap_unit(options.order), threads, out);
@@ -163,7 +163,7 @@ impl Pipeline {
         let unpack = |packed: &[u8], out: &mut [u8]| {
             packing.unpack_range(packed, range.start, options.order, options.threads, out)
         };
-        let Some(compressor) = self.compressor(options.order)? else { return unpack(covered(payload, span)?, out) };
+        let Some(compressor) = self.decompressor(options.order)? else { return unpack(covered(payload, span)?, out) };
         let mut packed = alloc::zeroed(usize::try_from(span.end - span.start).unwrap_or(usize::MAX))?;
         compressor.decode_range_into(payload, self.stage_len, span.start, options.threads, &mut packed)?;
         unpack(&packed, out)

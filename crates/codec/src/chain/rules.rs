@@ -39,7 +39,7 @@ pub(super) fn check(pipeline: &Pipeline) -> Result<(), CodecError> {
     }
     check_compression(pipeline)?;
     // Let each codec check its own parameters; one that is not built in cannot.
-    match pipeline.compressor(pipeline.byte_order) {
+    match pipeline.decompressor(pipeline.byte_order) {
         Err(error) if error.kind != CodecErrorKind::Unsupported => Err(error),
         _ => Ok(()),
     }

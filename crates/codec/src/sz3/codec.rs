@@ -55,6 +55,13 @@ impl Codec for Sz3 {
         encode::encode(&values, bound.resolve(&values), out)
     }
 
+    fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
+        if encoded.is_empty() && decoded_len == 0 {
+            return Ok(());
+        }
+        Stream::parse(encoded, decoded_len / 8).map(drop)
+    }
+
     fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
         doubles::check_len(out.len())?;
         if encoded.is_empty() && out.is_empty() {

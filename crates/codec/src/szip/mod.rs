@@ -170,6 +170,10 @@ impl Codec for Szip {
         parts::decode(&stream, 0, 0..decoded_len, threads, out).map_err(|fault| fault.into_error(0))
     }
 
+    fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
+        self.stream(Window::whole(encoded), decoded_len).map(drop)
+    }
+
     /// From the interval where `range` begins to the one where it ends.
     ///
     /// When the offsets turn out to be wrong in a way that these bytes cannot settle, [`Codec::decode_range_into`] fails

@@ -42,6 +42,10 @@ impl Codec for Zfp {
         check_tail(encoded, end)
     }
 
+    fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
+        self.check_lengths(encoded.len() as u64, decoded_len)
+    }
+
     fn encoded_span(&self, encoded_len: u64, decoded_len: u64, range: Range<u64>) -> Option<Span> {
         let block_bits = u64::from(self.fixed_block_bits()?);
         let end = range.end.min(decoded_len);
