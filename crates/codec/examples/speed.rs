@@ -16,6 +16,8 @@ fn main() {
         shuffle(&bench, &bytes, &mut out);
         scans(&bench, &bytes, &mut out);
         packing(&bench, &bytes, &mut out);
+        masks(&bench, &bytes);
+        chains(&bench, &bytes, &mut out);
     }
 }
 
@@ -75,6 +77,75 @@ fn packing(bench: &Bench<'_>, bytes: &[u8], out: &mut [u8]) {
     }
 }
 
+fn masks(bench: &Bench<'_>, bytes: &[u8]) {
+    use fw_codec::mask::{Options, separate};
+    use fw_tensor::{ByteOrder::Little, DType};
+    let options = Options { allow_nan: true, allow_inf: true, ..Options::default() };
+    for every in [10, 10_000] {
+        let mut bytes = bytes.to_vec();
+        bytes.chunks_exact_mut(8).step_by(every).for_each(|value| value.copy_from_slice(&f64::NAN.to_le_bytes()));
+        let mut separated = None;
+        bench.row(&format!("mask/1 in {every}"), || {
+            separated = separate(black_box(&bytes), DType::Float64, Little, &options, 1).unwrap();
+        });
+        let Some(separated) = separated else { continue };
+        let mut blobs = Vec::new();
+        bench.row(&format!("mask/1 in {every}/roaring"), || {
+            blobs.clear();
+            separated.masks.append(&options, &mut blobs).unwrap();
+        });
+        let mut out = separated.bytes.clone();
+        bench.row(&format!("mask/1 in {every}/restore"), || {
+            separated.masks.restore(black_box(&mut out), DType::Float64, Little, 0);
+        });
+    }
+}
+
+fn chains(bench: &Bench<'_>, bytes: &[u8], out: &mut [u8]) {
+    use fw_codec::chain::{Compression, DecodeOptions, Encoding, Filter, Pipeline, SimplePacking, Stages};
+    use fw_tensor::{ByteOrder::Little, DType};
+    let shuffle = || Filter::Shuffle { shuffle_element_size: 8 };
+    let zstd = || Compression::Zstd { zstd_level: None };
+    let blosc2 = || Compression::Blosc2 { blosc2_codec: None, blosc2_clevel: None };
+    let packing = || Encoding::SimplePacking(SimplePacking::bits(16));
+    let chains = [
+        ("none", Encoding::None, Filter::None, Compression::None),
+        ("shuffle", Encoding::None, shuffle(), Compression::None),
+        ("zstd", Encoding::None, Filter::None, zstd()),
+        ("shuffle+zstd", Encoding::None, shuffle(), zstd()),
+        ("lz4", Encoding::None, Filter::None, Compression::Lz4),
+        ("shuffle+lz4", Encoding::None, shuffle(), Compression::Lz4),
+        ("blosc2", Encoding::None, Filter::None, blosc2()),
+        ("sp16", packing(), Filter::None, Compression::None),
+        ("sp16+zstd", packing(), Filter::None, zstd()),
+    ];
+    for (name, encoding, filter, compression) in chains {
+        let stages = Stages { encoding, filter, compression };
+        let count = bytes.len() as u64 / 8;
+        for threads in [1, 2] {
+            let pipeline = Pipeline::new(stages.clone(), DType::Float64, count, Little).unwrap();
+            let mut encoded = None;
+            // A fresh payload every time, as a writer makes it.
+            bench.row(&format!("chain/{name}/t{threads}/encode"), || {
+                encoded = Some(pipeline.encode(black_box(bytes), threads).unwrap());
+            });
+            let Some(encoded) = encoded else { continue };
+            let mut stages = stages.clone();
+            if let Some(packing) = encoded.derived.simple_packing {
+                stages.encoding = Encoding::SimplePacking(packing);
+            }
+            let pipeline = Pipeline::new(stages, DType::Float64, count, Little).unwrap();
+            let options = DecodeOptions::default().with_threads(threads);
+            bench.row(&format!("chain/{name}/t{threads}/decode warm"), || {
+                pipeline.decode_into(black_box(&encoded.payload), &options, out).unwrap();
+            });
+            bench.row(&format!("chain/{name}/t{threads}/decode fresh"), || {
+                black_box(pipeline.decode(black_box(&encoded.payload), &options).unwrap());
+            });
+        }
+    }
+}
+
 struct Bench<'a> {
     filter: &'a str,
     len: usize,
@@ -96,7 +167,7 @@ impl Bench<'_> {
                 break;
             }
         }
-        println!("{:>5} KiB  {name:<28} {:>7.2} GB/s", self.len >> 10, self.len as f64 / best / 1e9);
+        println!("{:>5} KiB  {name:<36} {:>7.2} GB/s", self.len >> 10, self.len as f64 / best / 1e9);
     }
 }
 

@@ -9,13 +9,14 @@ pub(crate) const fn byte_len(count: u64) -> u64 {
 }
 
 /// Bit `index`.
+#[cfg(any(feature = "rle", feature = "mask"))]
 #[inline]
 pub(crate) fn bit(bytes: &[u8], index: u64) -> bool {
     bytes.get((index / 8) as usize).is_some_and(|byte| byte >> (7 - index % 8) & 1 == 1)
 }
 
-#[cfg(feature = "rle")]
 /// Where the run of equal bits that begins at `start` ends, at most at `count`.
+#[cfg(feature = "rle")]
 #[inline]
 pub(crate) fn run_end(bytes: &[u8], start: u64, count: u64) -> u64 {
     let ones = bit(bytes, start);
@@ -33,6 +34,7 @@ pub(crate) fn run_end(bytes: &[u8], start: u64, count: u64) -> u64 {
 }
 
 /// Sets the bits `start .. end`.
+#[cfg(any(feature = "rle", feature = "roaring"))]
 pub(crate) fn set_range(bytes: &mut [u8], start: u64, end: u64) {
     if start >= end {
         return;
@@ -68,15 +70,15 @@ pub(crate) fn for_each_set(bytes: &[u8], start: u64, end: u64, mut found: impl F
     }
 }
 
-#[cfg(feature = "roaring")]
 /// True when a bit at or behind `count` is set.
+#[cfg(feature = "roaring")]
 pub(crate) fn any_from(bytes: &[u8], count: u64) -> bool {
     let Some((first, rest)) = bytes.get((count / 8) as usize..).and_then(<[u8]>::split_first) else { return false };
     first & (0xff >> (count % 8)) != 0 || rest.iter().any(|byte| *byte != 0)
 }
 
-#[cfg(any(feature = "rle", feature = "roaring"))]
 /// Writes the count that stands before the blob of a `bitmask` object.
+#[cfg(any(feature = "rle", feature = "roaring"))]
 pub(crate) fn write_count(codec: &'static str, input: &[u8], out: &mut Vec<u8>) -> Result<u64, CodecError> {
     let count = input.len() as u64 * 8;
     let Ok(stated) = u32::try_from(count) else {
@@ -87,8 +89,8 @@ pub(crate) fn write_count(codec: &'static str, input: &[u8], out: &mut Vec<u8>) 
     Ok(count)
 }
 
-#[cfg(any(feature = "rle", feature = "roaring"))]
 /// Reads that count and checks it against the expected length before anything is expanded.
+#[cfg(any(feature = "rle", feature = "roaring"))]
 pub(crate) fn read_count<'a>(
     codec: &'static str,
     encoded: &'a [u8],
@@ -106,18 +108,19 @@ pub(crate) fn read_count<'a>(
     Ok((count, rest))
 }
 
-#[cfg(any(feature = "rle", feature = "roaring"))]
 /// The same error with its position counted from `base` bytes earlier.
+#[cfg(any(feature = "rle", feature = "roaring"))]
 pub(crate) fn shifted(mut error: CodecError, base: usize) -> CodecError {
     error.at = error.at.map(|at| at + base as u64);
     error
 }
 
-#[cfg(any(feature = "rle", feature = "roaring"))]
 /// Bytes of that count.
+#[cfg(any(feature = "rle", feature = "roaring"))]
 pub(crate) const COUNT_LEN: usize = 4;
 
 /// The bits from `position` on, topmost first, with zeros behind the end; at least `64 - position % 8` of them are there.
+#[cfg(any(feature = "rle", feature = "mask"))]
 #[inline]
 fn word_at(bytes: &[u8], position: u64) -> u64 {
     let rest = bytes.get((position / 8) as usize..).unwrap_or_default();
@@ -128,7 +131,7 @@ fn word_at(bytes: &[u8], position: u64) -> u64 {
     if rest.is_empty() { 0 } else { word << (position % 8) }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "rle", feature = "roaring", feature = "mask"))]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -158,7 +161,6 @@ mod tests {
             }
             prop_assert_eq!(found, runs);
             prop_assert!(!any_from(&bytes, count));
-            #[cfg(feature = "mask")]
             for (start, end) in [(0, count), (count / 3, count - count / 4)] {
                 let mut set = Vec::new();
                 for_each_set(&bytes, start, end, |place| set.push(place));

@@ -11,7 +11,7 @@ impl Pipeline {
         // Streams carry their own bound, and what a bad one describes is still readable.
         #[cfg(feature = "sz3")]
         if let Compression::Sz3 { .. } = self.stages.compression {
-            return Ok(Some(Box::new(crate::sz3::Sz3::reader(order))));
+            return boxed(crate::sz3::Sz3::reader(order));
         }
         self.codec(order)
     }
@@ -23,23 +23,21 @@ impl Pipeline {
 
     fn codec(&self, order: ByteOrder) -> Result<Option<Box<dyn Codec>>, CodecError> {
         let _ = order;
-        Ok(Some(match &self.stages.compression {
-            Compression::None => return Ok(None),
+        match &self.stages.compression {
+            Compression::None => Ok(None),
             #[cfg(feature = "szip")]
             Compression::Szip(settings) => {
                 let offsets = settings.szip_block_offsets.clone().unwrap_or_default();
-                Box::new(self.szip(settings)?.with_offsets(offsets))
+                boxed(self.szip(settings)?.with_offsets(offsets))
             }
             #[cfg(feature = "zstd")]
-            Compression::Zstd { zstd_level } => {
-                Box::new(zstd_level.map_or_else(Default::default, crate::zstd::Zstd::new))
-            }
+            Compression::Zstd { zstd_level } => boxed(zstd_level.map_or_else(Default::default, crate::zstd::Zstd::new)),
             #[cfg(feature = "lz4")]
-            Compression::Lz4 => Box::new(crate::lz4::Lz4),
+            Compression::Lz4 => boxed(crate::lz4::Lz4),
             #[cfg(feature = "blosc2")]
             Compression::Blosc2 { blosc2_codec, blosc2_clevel } => {
                 use crate::blosc2::{Blosc2, Blosc2Params, Filter};
-                Box::new(Blosc2::new(Blosc2Params {
+                boxed(Blosc2::new(Blosc2Params {
                     codec: blosc2_codec.unwrap_or_default().name().parse()?,
                     level: i64::from(blosc2_clevel.unwrap_or(5)),
                     typesize: self.type_size(),
@@ -55,7 +53,7 @@ impl Pipeline {
                     ZfpSettings::FixedPrecision { zfp_precision } => ZfpMode::FixedPrecision(zfp_precision),
                     ZfpSettings::FixedAccuracy { zfp_tolerance } => ZfpMode::FixedAccuracy(zfp_tolerance),
                 };
-                Box::new(Zfp::new(mode, order)?)
+                boxed(Zfp::new(mode, order)?)
             }
             #[cfg(feature = "sz3")]
             Compression::Sz3 { sz3_error_bound_mode: mode, sz3_error_bound: bound } => {
@@ -66,15 +64,15 @@ impl Pipeline {
                     Sz3Mode::Rel => Sz3Bound::Rel(*bound),
                     Sz3Mode::Psnr => Sz3Bound::Psnr(*bound),
                 };
-                Box::new(Sz3::new(bound, order)?)
+                boxed(Sz3::new(bound, order)?)
             }
             #[cfg(feature = "rle")]
-            Compression::Rle => Box::new(crate::rle::Rle),
+            Compression::Rle => boxed(crate::rle::Rle),
             #[cfg(feature = "roaring")]
-            Compression::Roaring => Box::new(crate::roaring::Roaring),
+            Compression::Roaring => boxed(crate::roaring::Roaring),
             #[allow(unreachable_patterns, reason = "every codec may be part of the build")]
-            other => return Err(missing(other.name())),
-        }))
+            other => Err(missing(other.name())),
+        }
     }
 
     /// The szip codec without offsets, with the flags as they take effect.
@@ -110,6 +108,11 @@ impl Pipeline {
             (Filter::None, Encoding::None) => self.dtype.byte_width().unwrap_or(1),
         }
     }
+}
+
+#[allow(dead_code, reason = "a build may have no compressor at all")]
+fn boxed(codec: impl Codec + 'static) -> Result<Option<Box<dyn Codec>>, CodecError> {
+    Ok(Some(Box::new(codec)))
 }
 
 /// The error for a codec that this build does not have.

@@ -1,7 +1,7 @@
 //! Payload to values.
 
 use super::{Compression, DecodeOptions, Encoding, Filter, NAME, Pipeline};
-use crate::{Codec, CodecError, alloc, swap};
+use crate::{CodecError, alloc, swap};
 use fw_tensor::ByteOrder;
 
 impl Pipeline {
@@ -151,7 +151,7 @@ impl Pipeline {
 
 fn unshuffle(size: u64, stage: &[u8], threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
     #[cfg(feature = "shuffle")]
-    return crate::shuffle::Shuffle::new(size)?.decode_into(stage, threads, out);
+    return crate::Codec::decode_into(&crate::shuffle::Shuffle::new(size)?, stage, threads, out);
     #[cfg(not(feature = "shuffle"))]
     {
         let _ = (size, stage, threads, out);

@@ -1,7 +1,7 @@
 //! Values to payload.
 
 use super::{Encoding, Filter, NAME, Pipeline, SimplePacking};
-use crate::{CodecError, finite};
+use crate::{CodecError, alloc, finite, swap};
 use std::borrow::Cow;
 
 /// A payload, and what encoding found out that the descriptor must say.
@@ -85,7 +85,7 @@ impl Pipeline {
         }
         match self.compressor()? {
             Some(compressor) => compressor.encode(&filtered, threads, out)?,
-            None => out.extend_from_slice(&filtered),
+            None => swap::copy_swapped(&filtered, 0, threads, alloc::extend(out, filtered.len())?),
         }
         Ok(derived)
     }

@@ -142,5 +142,17 @@ impl Pipeline {
 
 const NAME: &str = "pipeline";
 
-#[cfg(test)]
+// The tests go through every codec.
+#[cfg(all(
+    test,
+    feature = "packing",
+    feature = "shuffle",
+    feature = "zstd",
+    feature = "lz4",
+    feature = "rle",
+    feature = "roaring",
+    feature = "blosc2",
+    feature = "szip",
+    feature = "zfp"
+))]
 mod tests;

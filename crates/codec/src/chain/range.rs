@@ -1,7 +1,7 @@
 //! A part of the values: only what is touched is decoded, wherever the codec allows.
 
 use super::{DecodeOptions, Encoding, Filter, NAME, Pipeline};
-use crate::{CodecError, Window, alloc, swap};
+use crate::{CodecError, Window, swap};
 use fw_bytes::Span;
 use std::ops::Range;
 
@@ -164,7 +164,7 @@ impl Pipeline {
             packing.unpack_range(packed, range.start, options.order, options.threads, out)
         };
         let Some(compressor) = self.decompressor(options.order)? else { return unpack(covered(payload, span)?, out) };
-        let mut packed = alloc::zeroed(usize::try_from(span.end - span.start).unwrap_or(usize::MAX))?;
+        let mut packed = crate::alloc::zeroed(usize::try_from(span.end - span.start).unwrap_or(usize::MAX))?;
         compressor.decode_range_into(payload, self.stage_len, span.start, options.threads, &mut packed)?;
         unpack(&packed, out)
     }
@@ -197,7 +197,7 @@ impl Pipeline {
         if start.is_multiple_of(size) && out.len().is_multiple_of(size) {
             crate::shuffle::unshuffle_range(planes, size, first, out);
         } else {
-            let mut elements = alloc::zeroed((end - first) * size)?;
+            let mut elements = crate::alloc::zeroed((end - first) * size)?;
             crate::shuffle::unshuffle_range(planes, size, first, &mut elements);
             out.copy_from_slice(&elements[start - first * size..][..out.len()]);
         }

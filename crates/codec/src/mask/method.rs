@@ -2,9 +2,9 @@
 
 use super::{Bits, NAME};
 use crate::bits::byte_len;
-use crate::chain::Blosc2Codec;
+use crate::chain::{Blosc2Codec, missing};
 use crate::finite::Kind;
-use crate::{CodecError, alloc};
+use crate::{Codec, CodecError, alloc};
 use fw_bytes::Span;
 
 /// How a mask is stored.
@@ -62,17 +62,19 @@ impl Method {
     /// When the method is not available in this build, or cannot hold so many bits.
     pub fn encode(&self, mask: &Bits, out: &mut Vec<u8>) -> Result<(), CodecError> {
         match self {
-            Self::None => out.extend_from_slice(&mask.bytes),
+            Self::None => {
+                out.extend_from_slice(&mask.bytes);
+                Ok(())
+            }
             #[cfg(feature = "rle")]
-            Self::Rle => crate::rle::encode_runs(&mask.bytes, mask.count, out),
+            Self::Rle => {
+                crate::rle::encode_runs(&mask.bytes, mask.count, out);
+                Ok(())
+            }
             #[cfg(feature = "roaring")]
-            Self::Roaring => crate::roaring::encode_bitmap(&mask.bytes, mask.count, out)?,
-            #[cfg(any(feature = "zstd", feature = "lz4", feature = "blosc2"))]
-            _ => self.compressor()?.encode(&mask.bytes, 1, out)?,
-            #[cfg(not(any(feature = "zstd", feature = "lz4", feature = "blosc2")))]
-            _ => return Err(crate::chain::missing(self.name())),
+            Self::Roaring => crate::roaring::encode_bitmap(&mask.bytes, mask.count, out),
+            _ => self.compressor()?.encode(&mask.bytes, 1, out),
         }
-        Ok(())
     }
 
     /// The mask of `count` elements stored in `blob`.
@@ -80,46 +82,39 @@ impl Method {
     /// # Errors
     /// When the method is not available in this build, or `blob` is no mask of that length.
     pub fn decode(&self, blob: &[u8], count: u64) -> Result<Bits, CodecError> {
-        if *self == Self::None {
-            return Bits::from_packed(blob.to_vec(), count);
-        }
         let len = usize::try_from(byte_len(count)).unwrap_or(usize::MAX);
-        let bytes = match self {
+        match self {
+            Self::None => Bits::from_packed(blob.to_vec(), count),
             #[cfg(feature = "rle")]
             Self::Rle => {
                 crate::rle::check_runs(blob, count)?;
                 let mut bytes = alloc::zeroed(len)?;
                 crate::rle::decode_runs(blob, count, &mut bytes)?;
-                bytes
+                Bits::from_packed(bytes, count)
             }
             #[cfg(feature = "roaring")]
             Self::Roaring => {
                 let mut bytes = alloc::zeroed(len)?;
                 crate::roaring::decode_bitmap(blob, count, &mut bytes)?;
-                bytes
+                Bits::from_packed(bytes, count)
             }
-            #[cfg(any(feature = "zstd", feature = "lz4", feature = "blosc2"))]
             _ => {
                 let compressor = self.compressor()?;
                 compressor.check_claim(blob, len as u64)?;
                 let mut bytes = alloc::zeroed(len)?;
                 compressor.decode_into(blob, 1, &mut bytes)?;
-                bytes
+                Bits::from_packed(bytes, count)
             }
-            #[cfg(not(any(feature = "zstd", feature = "lz4", feature = "blosc2")))]
-            _ => return Err(crate::chain::missing(self.name())),
-        };
-        Bits::from_packed(bytes, count)
+        }
     }
 
     /// The general compressor behind a method.
-    #[cfg(any(feature = "zstd", feature = "lz4", feature = "blosc2"))]
-    fn compressor(&self) -> Result<Box<dyn crate::Codec>, CodecError> {
-        Ok(match self {
+    fn compressor(&self) -> Result<Box<dyn Codec>, CodecError> {
+        match self {
             #[cfg(feature = "zstd")]
-            Self::Zstd { level } => Box::new(level.map_or_else(Default::default, crate::zstd::Zstd::new)),
+            Self::Zstd { level } => Ok(Box::new(level.map_or_else(Default::default, crate::zstd::Zstd::new))),
             #[cfg(feature = "lz4")]
-            Self::Lz4 => Box::new(crate::lz4::Lz4),
+            Self::Lz4 => Ok(Box::new(crate::lz4::Lz4)),
             #[cfg(feature = "blosc2")]
             Self::Blosc2 { codec, level } => {
                 use crate::blosc2::{Blosc2, Blosc2Params, Filter};
@@ -129,10 +124,10 @@ impl Method {
                     typesize: 1,
                     filter: Filter::BitShuffle,
                 };
-                Box::new(Blosc2::new(params)?)
+                Ok(Box::new(Blosc2::new(params)?))
             }
-            other => return Err(crate::chain::missing(other.name())),
-        })
+            other => Err(missing(other.name())),
+        }
     }
 }
 

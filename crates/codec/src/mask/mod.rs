@@ -192,5 +192,6 @@ impl Masks {
 
 const NAME: &str = "mask";
 
-#[cfg(test)]
+// The tests go through every codec.
+#[cfg(all(test, feature = "zstd", feature = "lz4", feature = "rle", feature = "roaring", feature = "blosc2"))]
 mod tests;

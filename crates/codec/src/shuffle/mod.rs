@@ -191,7 +191,7 @@ fn infallible(outcome: Result<(), CodecError>) {
 
 const NAME: &str = "shuffle";
 /// Below this many bytes a second thread costs more than it saves.
-const PARALLEL_FROM: usize = 256 << 10;
+const PARALLEL_FROM: usize = 1 << 20;
 /// Bytes one task moves: input and output stay in the second-level cache.
 const TASK_LEN: usize = 128 << 10;
 /// Larger elements are transposed plane by plane on one thread: slices of every plane would cost more than they hold.
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn large_inputs_on_threads_agree_with_the_definition() {
         for size in [2, 3, 4, 8, 12, 16, 64, 65, 1000] {
-            let input = noise(700_001, size as u32);
+            let input = noise(1_500_001, size as u32);
             let expected = naive(&input, size);
             for threads in [1, 2, 5] {
                 let mut out = vec![0; input.len()];

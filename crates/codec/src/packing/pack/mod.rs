@@ -174,7 +174,7 @@ const CHUNK: usize = 512;
 /// Values per task; a multiple of [`CHUNK`].
 const TASK: usize = 32 << 10;
 /// Below this many values a second thread costs more than it saves.
-const PARALLEL_FROM: usize = 64 << 10;
+const PARALLEL_FROM: usize = 128 << 10;
 
 #[cfg(test)]
 mod tests {
