@@ -42,13 +42,26 @@ fn there_and_back_through_the_references() {
 }
 
 fn python() -> Option<PathBuf> {
-    let found = std::env::var_os("FW_PYTHON").map(PathBuf::from);
-    if found.is_none() {
-        eprintln!(
-            "SKIPPED: set FW_PYTHON to an interpreter with numpy, safetensors and bintensors to run the interop tests"
-        );
+    let wanted = "an interpreter with numpy, safetensors and bintensors";
+    let Some(found) = std::env::var_os("FW_PYTHON").map(PathBuf::from) else {
+        return skip(&format!("FW_PYTHON does not name {wanted}"));
+    };
+    let imports = Command::new(&found).args(["-c", "import numpy, safetensors, bintensors"]).output();
+    if imports.is_ok_and(|output| output.status.success()) {
+        return Some(found);
     }
-    found
+    skip(&format!("{} is not {wanted}", found.display()))
+}
+
+/// Says so on the terminal, and in the file that the project's test command gathers skips from.
+fn skip(why: &str) -> Option<PathBuf> {
+    let line = format!("SKIPPED: {}: {why}", module_path!());
+    eprintln!("{line}");
+    if let Some(log) = std::env::var_os("FW_SKIPPED") {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(log).unwrap();
+        std::io::Write::write_all(&mut file, format!("{line}\n").as_bytes()).unwrap();
+    }
+    None
 }
 
 fn run(python: &Path, arguments: &[&str]) -> String {
