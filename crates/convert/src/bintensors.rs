@@ -2,7 +2,7 @@
 
 use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
 use crate::{ConvertError, Format};
-use fw_bintensors::{DTYPE_KEY_PREFIX, Reader, SHAPE_KEY_PREFIX, logical};
+use fw_bintensors::{DTYPE_KEY_PREFIX, ReadOptions, Reader, SHAPE_KEY_PREFIX, logical};
 use fw_source::FileSource;
 use fw_tensor::Selection;
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ pub(crate) struct BinTensorsFile {
     metadata: Option<BTreeMap<String, String>>,
 }
 
-pub(crate) fn open(path: &Path) -> Result<BinTensorsFile, ConvertError> {
-    let reader = Reader::open(path)?;
+pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<BinTensorsFile, ConvertError> {
+    let reader = Reader::open_with(path, options)?;
     let header = reader.metadata();
     let mut metadata = header.metadata().map(|user| user.to_map());
     let get = |key: &str| metadata.as_ref().and_then(|map| map.get(key)).map(String::as_str);

@@ -38,5 +38,5 @@ pub use detect::{Format, detect};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
 pub use error::ConvertError;
 pub use loss::{Feature, LOSS_TABLE, Loss, LossRow};
-pub use model::{Entry, Pieces, TensorFile, open};
+pub use model::{Entry, Pieces, TensorFile, open, open_with};
 pub use show::{Info, Row, dump, info, ls, validate};

@@ -1,6 +1,7 @@
 //! A file of named tensors, whatever its format.
 
 use crate::{ConvertError, Format, Loss, bintensors, detect, numpy, safetensors, shards};
+use fw_bintensors::ReadOptions;
 use fw_bytes::Span;
 use fw_tensor::{DType, Selection};
 use std::collections::BTreeMap;
@@ -93,9 +94,17 @@ pub trait TensorFile: Send {
 /// # Errors
 /// When it cannot be read, is of no known format, or is wrong.
 pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn TensorFile>, ConvertError> {
+    open_with(path, &ReadOptions::default())
+}
+
+/// Opens a file, a BinTensors file by the profile and limits of `options`.
+///
+/// # Errors
+/// When it cannot be read, is of no known format, or is wrong.
+pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
     let path = path.as_ref();
     Ok(match detect(path)? {
-        Format::BinTensors => Box::new(bintensors::open(path)?),
+        Format::BinTensors => Box::new(bintensors::open(path, options)?),
         Format::SafeTensors => Box::new(safetensors::open(path)?),
         Format::Npy => Box::new(numpy::open_npy(path)?),
         Format::Npz => Box::new(numpy::open_npz(path)?),

@@ -381,3 +381,55 @@ fn broken_numpy() {
     assert!(convert(at("damaged.npz"), at("out.bt"), &ConvertOptions::new()).is_err());
     assert!(!at("out.bt").exists());
 }
+
+/// Changed bytes anywhere: an error or other content, never a panic, and never more data than announced.
+#[test]
+fn mutated_files_are_refused_or_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let tensors = vec![tensor("w", DType::Float32, &[4, 3]), tensor("v", DType::UInt8, &[5])];
+    make(&at("m.bt"), &tensors, Some([("k".to_owned(), "v".to_owned())].into()));
+    make(&at("w.bt"), &vec![tensors[0].clone()], None);
+    let mut state = 7u64;
+    let mut random = |bound: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % bound
+    };
+    for name in ["m.bt", "m.safetensors", "m.npz", "w.npy"] {
+        if name != "m.bt" {
+            convert(at(if name == "w.npy" { "w.bt" } else { "m.bt" }), at(name), &ConvertOptions::new()).unwrap();
+        }
+        let whole = std::fs::read(at(name)).unwrap();
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..400 {
+            let mut bytes = whole.clone();
+            for _ in 0..1 + random(3) {
+                let place = random(bytes.len());
+                bytes[place] = [0, 1, 0xff, b'9', b'(', bytes[place] ^ 0x10][random(6)];
+            }
+            let path = at(&format!("mutated-{name}"));
+            std::fs::write(&path, &bytes).unwrap();
+            let _ = dump(&path);
+            let Ok(file) = open(&path) else {
+                refused += 1;
+                continue;
+            };
+            read += 1;
+            for (index, entry) in file.entries().iter().enumerate() {
+                if let Ok(data) = file.data(index) {
+                    assert_eq!(data.len() as u64, entry.byte_len().unwrap());
+                }
+            }
+        }
+        assert!(read > 0 && refused > 0, "{name}: {read} read, {refused} refused");
+    }
+}
+
+/// A file that only the lenient profile takes.
+#[test]
+fn profiles_reach_through() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/bintensors/noncanonical/pad_garbage_7.bt");
+    assert_eq!(open(&path).err().unwrap().code(), "invalid_padding");
+    let compat = fw_bintensors::ReadOptions::new().with_profile(Profile::Compat);
+    assert!(fw_convert::open_with(&path, &compat).is_ok());
+}

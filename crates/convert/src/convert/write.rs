@@ -116,7 +116,7 @@ pub(super) fn copy_whole(
         return Ok(false);
     }
     let start = match source.format() {
-        Format::BinTensors => bintensors::open(input)?.data().1,
+        Format::BinTensors => bintensors::open(input, &fw_bintensors::ReadOptions::default())?.data().1,
         Format::SafeTensors => safetensors::open(input)?.data().1,
         _ => return Ok(false),
     };
