@@ -171,7 +171,12 @@ impl<'s> Codec<'s> {
             Type::One(element) => self.element(element, bytes),
             Type::Array { element, extent } => {
                 let (count, body) = self.counted(extent, bytes)?;
-                let elements = body.chunks_exact(unit.max(1)).take(count).enumerate();
+                let elements = body.chunks_exact(unit.max(1)).take(count);
+                // Numbers cannot fail: no results to collect.
+                if let Element::Scalar(scalar) = element {
+                    return Ok(Value::List(elements.map(|bytes| read_scalar(scalar, bytes)).collect()));
+                }
+                let elements = elements.enumerate();
                 let list =
                     elements.map(|(index, bytes)| self.element(element, bytes).map_err(|fault| fault.element(index)));
                 list.collect::<Result<_, _>>().map(Value::List)
@@ -377,18 +382,24 @@ fn write_prefix(extent: Extent, count: usize, bytes: &mut [u8]) {
 }
 
 fn read_scalar(scalar: Scalar, bytes: &[u8]) -> Value<'static> {
-    let raw = bytes.iter().rev().fold(0_u64, |number, byte| (number << 8) | u64::from(*byte));
     match scalar {
-        Scalar::Uint8 | Scalar::Uint16 | Scalar::Uint32 => Value::Unsigned(raw),
-        Scalar::Int8 => Value::Signed((raw as i8).into()),
-        Scalar::Int16 => Value::Signed((raw as i16).into()),
-        Scalar::Int32 => Value::Signed((raw as i32).into()),
-        Scalar::Uint64 => Value::Unsigned64(raw),
-        Scalar::Int64 => Value::Signed64(raw as i64),
-        Scalar::Float => Value::Float(f32::from_bits(raw as u32)),
-        Scalar::Double => Value::Double(f64::from_bits(raw)),
-        Scalar::Bool => Value::Bool(raw != 0),
+        Scalar::Uint8 => Value::Unsigned(u8::from_le_bytes(fixed(bytes)).into()),
+        Scalar::Uint16 => Value::Unsigned(u16::from_le_bytes(fixed(bytes)).into()),
+        Scalar::Uint32 => Value::Unsigned(u32::from_le_bytes(fixed(bytes)).into()),
+        Scalar::Int8 => Value::Signed(i8::from_le_bytes(fixed(bytes)).into()),
+        Scalar::Int16 => Value::Signed(i16::from_le_bytes(fixed(bytes)).into()),
+        Scalar::Int32 => Value::Signed(i32::from_le_bytes(fixed(bytes)).into()),
+        Scalar::Uint64 => Value::Unsigned64(u64::from_le_bytes(fixed(bytes))),
+        Scalar::Int64 => Value::Signed64(i64::from_le_bytes(fixed(bytes))),
+        Scalar::Float => Value::Float(f32::from_le_bytes(fixed(bytes))),
+        Scalar::Double => Value::Double(f64::from_le_bytes(fixed(bytes))),
+        Scalar::Bool => Value::Bool(fixed::<1>(bytes) != [0]),
     }
+}
+
+/// The first bytes of a field; the layout made sure that they are there.
+fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
 }
 
 fn write_scalar(scalar: Scalar, value: &Value<'_>, bytes: &mut [u8]) -> Result<(), Error> {

@@ -90,7 +90,11 @@ pub(crate) fn part(bytes: &[u8], at: usize, len: usize) -> &[u8] {
 
 /// A little-endian number of up to eight bytes.
 pub(crate) fn number(bytes: &[u8]) -> usize {
-    bytes.iter().rev().fold(0, |number, byte| (number << 8) | usize::from(*byte))
+    match *bytes {
+        [one] => one.into(),
+        [low, high] => u16::from_le_bytes([low, high]).into(),
+        _ => bytes.iter().rev().fold(0, |number, byte| (number << 8) | usize::from(*byte)),
+    }
 }
 
 struct Reader<'a> {
@@ -195,8 +199,7 @@ impl<'a> Reader<'a> {
 /// Writes `bytes` at the beginning of a part of the image and zeros over the rest of it.
 fn put(image: &mut [u8], at: usize, len: usize, bytes: &[u8]) {
     let Some(part) = image.get_mut(at..at + len) else { return };
-    part.fill(0);
-    for (to, from) in part.iter_mut().zip(bytes) {
-        *to = *from;
-    }
+    let Some((used, rest)) = part.split_at_mut_checked(bytes.len()) else { return };
+    used.copy_from_slice(bytes);
+    rest.fill(0);
 }

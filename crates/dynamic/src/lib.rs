@@ -27,6 +27,9 @@ mod image; // wire layout <-> fixed layout
 mod json; // values <-> JSON
 mod value; // self-describing values // many payloads to typed columns, and back
 
+#[cfg(feature = "testing")]
+pub mod testing; // random values
+
 pub use codec::{Codec, Layout, Strictness};
 pub use error::Error;
 pub use value::{UnionValue, Value};

@@ -13,6 +13,9 @@ use std::collections::HashMap;
 /// Bytes of images collected before they are taken apart: small enough to stay in a core's cache.
 const BLOCK_LEN: usize = 128 << 10;
 
+/// The same for rows, whose images may have no bytes at all.
+const BLOCK_ROWS: usize = 8 << 10;
+
 /// What a frame says besides its payload; zero where its framing has no such field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Header {
@@ -103,6 +106,8 @@ struct Open<'s> {
     table: Table<'s>,
     /// Images not yet taken apart.
     block: Vec<u8>,
+    /// Arrivals and headers not yet taken apart.
+    headers: Vec<(u64, Header)>,
     /// How many rows have been taken apart.
     flushed: usize,
 }
@@ -142,11 +147,8 @@ impl<'c, 's> Decoder<'c, 's> {
             open.table.irregular.insert(open.table.rows as u64, payload.to_vec());
         }
         open.table.rows += 1;
-        open.table.arrival.push(arrival);
-        open.table.sequence.push(header.sequence);
-        open.table.system.push(header.system);
-        open.table.component.push(header.component);
-        if open.block.len() >= BLOCK_LEN {
+        open.headers.push((arrival, header));
+        if open.block.len() >= BLOCK_LEN || open.headers.len() >= BLOCK_ROWS {
             open.flush();
         }
         Ok(())
@@ -207,10 +209,15 @@ impl<'s> Open<'s> {
             plan,
             layout,
         };
-        Ok(Self { table, block: Vec::new(), flushed: 0 })
+        Ok(Self { table, block: Vec::new(), headers: Vec::new(), flushed: 0 })
     }
 
     fn flush(&mut self) {
+        self.table.arrival.extend(self.headers.iter().map(|(arrival, _)| *arrival));
+        self.table.sequence.extend(self.headers.iter().map(|(_, header)| header.sequence));
+        self.table.system.extend(self.headers.iter().map(|(_, header)| header.system));
+        self.table.component.extend(self.headers.iter().map(|(_, header)| header.component));
+        self.headers.clear();
         let Table { plan, columns, irregular, message, layout, .. } = &mut self.table;
         let len = message.sizes.max;
         if len == 0 {

@@ -6,26 +6,80 @@ use crate::image::{number, part};
 /// Appends one column's bytes for every image of a block. Returns the rows (counted in the block) whose bytes were
 /// changed on the way, because a count exceeded its bound or a bool was neither 0 nor 1.
 pub(super) fn gather(leaf: &Leaf, images: &[u8], len: usize, out: &mut Vec<u8>) -> Vec<usize> {
-    if let ([place], true, Source::Copy) = (leaf.places.as_slice(), leaf.guards.is_empty(), leaf.source) {
-        let at = *place as usize;
-        match leaf.run {
-            1 => fixed::<1>(images, len, at, out),
-            2 => fixed::<2>(images, len, at, out),
-            4 => fixed::<4>(images, len, at, out),
-            8 => fixed::<8>(images, len, at, out),
-            run => images.chunks_exact(len).for_each(|image| out.extend_from_slice(part(image, at, run))),
-        }
-        return Vec::new();
+    let begin = out.len();
+    let rows = images.len() / len.max(1);
+    out.resize(begin + rows * leaf.run * leaf.places.len(), 0);
+    let new = out.get_mut(begin..).unwrap_or_default();
+    if leaf.guards.is_empty() && !matches!(leaf.source, Source::UpToZero(_) | Source::Guards) {
+        copy(leaf, images, len, new);
+        return mend(leaf, new);
     }
     let mut changed = Vec::new();
-    for (row, image) in images.chunks_exact(len).enumerate() {
+    let row_len = (leaf.run * leaf.places.len()).max(1);
+    for (row, (image, cells)) in images.chunks_exact(len).zip(new.chunks_exact_mut(row_len)).enumerate() {
         let mut clean = true;
-        for (index, place) in leaf.places.iter().enumerate() {
+        for (index, (place, cell)) in leaf.places.iter().zip(cells.chunks_exact_mut(leaf.run)).enumerate() {
+            // A closed place keeps its zeros.
             if open(&leaf.guards, index, image) {
-                clean &= run(leaf, part(image, *place as usize, source_len(leaf)), out);
-            } else {
-                out.extend(std::iter::repeat_n(0, leaf.run));
+                clean &= run(leaf.source, part(image, *place as usize, source_len(leaf)), cell);
             }
+        }
+        if !clean {
+            changed.push(row);
+        }
+    }
+    changed
+}
+
+/// Copies every run of a leaf without guards.
+fn copy(leaf: &Leaf, images: &[u8], len: usize, new: &mut [u8]) {
+    match leaf.run {
+        1 => runs::<1>(&leaf.places, images, len, new),
+        2 => runs::<2>(&leaf.places, images, len, new),
+        4 => runs::<4>(&leaf.places, images, len, new),
+        8 => runs::<8>(&leaf.places, images, len, new),
+        run => {
+            let row_len = run * leaf.places.len();
+            for (image, cells) in images.chunks_exact(len).zip(new.chunks_exact_mut(row_len)) {
+                for (place, cell) in leaf.places.iter().zip(cells.chunks_exact_mut(run)) {
+                    cell.copy_from_slice(part(image, *place as usize, run));
+                }
+            }
+        }
+    }
+}
+
+/// Runs of a known width: each copy is one move, and the compiler can interleave rows.
+fn runs<const N: usize>(places: &[u32], images: &[u8], len: usize, new: &mut [u8]) {
+    let cells = new.as_chunks_mut::<N>().0;
+    for (image, cells) in images.chunks_exact(len).zip(cells.chunks_exact_mut(places.len())) {
+        for (place, cell) in places.iter().zip(cells) {
+            if let Some(bytes) = image.get(*place as usize..).and_then(|rest| rest.first_chunk::<N>()) {
+                *cell = *bytes;
+            }
+        }
+    }
+}
+
+/// Brings copied bools and counts into their range, in place; returns the rows where that changed something.
+fn mend(leaf: &Leaf, new: &mut [u8]) -> Vec<usize> {
+    // A run of bools is judged byte by byte, a count as a whole.
+    let unit = match leaf.source {
+        Source::Bool => 1,
+        Source::Clamp(_) => leaf.run,
+        _ => return Vec::new(),
+    };
+    let limit = if let Source::Clamp(limit) = leaf.source { limit } else { 1 };
+    if new.chunks_exact(unit).all(|cell| number(cell) <= limit) {
+        return Vec::new();
+    }
+    let row_len = leaf.run * leaf.places.len();
+    let mut changed = Vec::new();
+    for (row, cells) in new.chunks_exact_mut(row_len).enumerate() {
+        let mut clean = true;
+        for cell in cells.chunks_exact_mut(unit) {
+            let copied: [u8; 2] = [cell.first().copied().unwrap_or(0), cell.get(1).copied().unwrap_or(0)];
+            clean &= run(leaf.source, part(&copied, 0, unit), cell);
         }
         if !clean {
             changed.push(row);
@@ -44,18 +98,6 @@ fn plain(leaf: &Leaf, images: &[u8], len: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// A run of a known width: the copy is one move, and the compiler can interleave rows.
-fn fixed<const N: usize>(images: &[u8], len: usize, at: usize, out: &mut Vec<u8>) {
-    let begin = out.len();
-    out.resize(begin + images.len() / len.max(1) * N, 0);
-    let cells = out.get_mut(begin..).map(|new| new.chunks_exact_mut(N));
-    for (cell, image) in cells.into_iter().flatten().zip(images.chunks_exact(len)) {
-        if let Some(bytes) = image.get(at..at + N) {
-            cell.copy_from_slice(bytes);
-        }
-    }
-}
-
 fn source_len(leaf: &Leaf) -> usize {
     match leaf.source {
         Source::UpToZero(limit) => limit,
@@ -63,23 +105,27 @@ fn source_len(leaf: &Leaf) -> usize {
     }
 }
 
-/// Appends one run; false when its bytes had to be changed.
-fn run(leaf: &Leaf, bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    match leaf.source {
-        Source::Copy => out.extend_from_slice(bytes),
-        Source::Guards => out.push(1),
+/// Writes one run; false when its bytes had to be changed.
+fn run(source: Source, bytes: &[u8], cell: &mut [u8]) -> bool {
+    match source {
+        Source::Copy => cell.copy_from_slice(bytes),
+        Source::Guards => cell.fill(1),
         Source::Bool => {
-            out.extend(bytes.iter().map(|byte| u8::from(*byte != 0)));
+            for (to, from) in cell.iter_mut().zip(bytes) {
+                *to = u8::from(*from != 0);
+            }
             return bytes.iter().all(|byte| *byte <= 1);
         }
         Source::Clamp(limit) => {
             let count = number(bytes);
-            out.extend(count.min(limit).to_le_bytes().iter().take(leaf.run));
+            for (to, from) in cell.iter_mut().zip(count.min(limit).to_le_bytes()) {
+                *to = from;
+            }
             return count <= limit;
         }
         Source::UpToZero(limit) => {
             let used = bytes.iter().position(|byte| *byte == 0).unwrap_or(limit);
-            out.extend_from_slice(&(used as u16).to_le_bytes());
+            cell.copy_from_slice(&(used as u16).to_le_bytes());
         }
     }
     true
@@ -124,14 +170,14 @@ mod tests {
     #[test]
     fn fast_and_plain_agree() {
         let images: Vec<u8> = (0..=255).cycle().take(37 * 29).collect();
-        for run in 1..=12 {
+        for (run, places) in (1..=12).flat_map(|run| [(run, vec![5]), (run, vec![1, 25, 13])]) {
             let leaf = Leaf {
                 path: String::new(),
                 role: Role::Value,
                 dtype: DType::UInt8,
                 dims: Vec::new(),
                 run,
-                places: vec![5],
+                places,
                 guards: Vec::new(),
                 source: Source::Copy,
             };
