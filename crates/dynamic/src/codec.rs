@@ -8,7 +8,7 @@ use fw_schema::layout::{Discriminator, Element, Extent, Message, MessageIndex, S
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Which of the two layouts a payload has (SF-6.2): the framing decides.
+/// Which of the two layouts a payload has (SF-6.2): the framing decides. Complete: there is no third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// What framings with a length carry (Standard, Bulk, Network).

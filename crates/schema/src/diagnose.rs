@@ -220,23 +220,70 @@ impl Diagnostic {
     }
 }
 
+/// Most errors, and most warnings, that are kept: a file that is not a schema at all must not fill the memory.
+const MAX_KEPT: usize = 1000;
+
+/// Faults as they are found.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    list: Vec<Diagnostic>,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Faults {
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        let count = match diagnostic.severity() {
+            Severity::Error => &mut self.errors,
+            _ => &mut self.warnings,
+        };
+        *count += 1;
+        if *count <= MAX_KEPT {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// How many were found, kept or not.
+    pub(crate) fn len(&self) -> usize {
+        self.errors + self.warnings
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[cfg(test)]
+    pub(crate) fn into_list(self) -> Vec<Diagnostic> {
+        self.list
+    }
+}
+
 /// Everything found, in the order of files and positions, together with the texts it is about.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     sources: SourceMap,
     list: Vec<Diagnostic>,
+    left_out: usize,
 }
 
 impl Diagnostics {
-    pub(crate) fn new(sources: SourceMap, mut list: Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(sources: SourceMap, faults: Faults) -> Self {
+        let left_out = faults.len() - faults.list.len();
+        let mut list = faults.list;
         list.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.code));
         list.dedup();
-        Self { sources, list }
+        Self { sources, list, left_out }
     }
 
     /// The faults and remarks.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
+    }
+
+    /// How many more were found: at most a thousand errors and a thousand warnings are kept.
+    pub fn left_out(&self) -> usize {
+        self.left_out
     }
 
     /// The texts they are about.
@@ -283,6 +330,9 @@ impl fmt::Display for Diagnostics {
                 writeln!(f)?;
             }
             render(&self.sources, diagnostic, f)?;
+        }
+        if self.left_out > 0 {
+            writeln!(f, "\n… and {} more", self.left_out)?;
         }
         Ok(())
     }
@@ -383,7 +433,9 @@ mod tests {
         let at = text.find("300").unwrap() as u32;
         let span = Span { file: FileId(0), start: at, end: at + 3 };
         let found = Diagnostic::new(Code::FieldNumber, span, "field `a` has number 300").hint("write 1");
-        let shown = Diagnostics::new(SourceMap::single("p.sf", text), vec![found]).to_string();
+        let mut faults = Faults::default();
+        faults.push(found);
+        let shown = Diagnostics::new(SourceMap::single("p.sf", text), faults).to_string();
         let expected = "error[field_number]: field `a` has number 300\n --> p.sf:2:12\n  |\n2 | \tuint8 a = 300;\n  | \t          ^^^\n  = hint: write 1\n  = rule: SF-4.4\n";
         assert_eq!(shown, expected);
     }

@@ -1,6 +1,6 @@
 //! Text to tokens, with comments kept beside them (SF-2.2).
 
-use crate::diagnose::{Code, Diagnostic};
+use crate::diagnose::{Code, Diagnostic, Faults};
 use crate::source::{FileId, Span};
 
 /// What a token is.
@@ -44,7 +44,7 @@ pub(crate) struct Lexed {
 }
 
 /// Cuts `text` into tokens. Faulty characters are reported and skipped.
-pub(crate) fn lex(file: FileId, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Lexed {
+pub(crate) fn lex(file: FileId, text: &str, diagnostics: &mut Faults) -> Lexed {
     let mut lexer = Lexer { file, text, at: 0, diagnostics };
     let mut out = Lexed { tokens: Vec::new(), comments: Vec::new() };
     if text.starts_with('\u{feff}') {
@@ -76,7 +76,7 @@ struct Lexer<'a> {
     file: FileId,
     text: &'a str,
     at: usize,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Faults,
 }
 
 impl Lexer<'_> {
@@ -239,10 +239,10 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> (Vec<(Kind, &str)>, Vec<Code>) {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = Faults::default();
         let lexed = lex(FileId(0), text, &mut diagnostics);
         let words = lexed.tokens.iter().map(|t| (t.kind, &text[t.span.start as usize..t.span.end as usize]));
-        (words.collect(), diagnostics.into_iter().map(|d| d.code).collect())
+        (words.collect(), diagnostics.into_list().into_iter().map(|d| d.code).collect())
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn comments_know_their_line() {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = Faults::default();
         let lexed = lex(FileId(0), "// head\na; // tail\n/* own */ b /* in */ ;", &mut diagnostics);
         assert!(diagnostics.is_empty());
         assert_eq!(lexed.comments.iter().map(|c| c.own_line).collect::<Vec<_>>(), [true, false, true, false]);

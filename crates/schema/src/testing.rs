@@ -8,6 +8,7 @@
 //! assert!(fw_schema::check_text("random.sf", &text).schema.is_some(), "{text}");
 //! ```
 
+use crate::diagnose::Faults;
 use crate::lex::{Kind, lex};
 use crate::source::FileId;
 use std::fmt::Write as _;
@@ -69,7 +70,7 @@ pub fn noisy(text: &str, bytes: &[u8]) -> String {
     let mut entropy = Entropy::new(bytes);
     let mut out = String::new();
     let mut count = 0;
-    for token in lex(FileId(0), text, &mut Vec::new()).tokens {
+    for token in lex(FileId(0), text, &mut Faults::default()).tokens {
         match entropy.below(12) {
             1 => out.push('\n'),
             2 => out.push_str("\n\n\n"),

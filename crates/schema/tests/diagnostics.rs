@@ -239,6 +239,17 @@ fn limits() {
     assert_eq!(found, [Code::OneofTooManyMembers]);
 }
 
+/// A file that is no schema gives many faults, of which a thousand are kept.
+#[test]
+fn floods_are_cut() {
+    let compiled = check_text("a.sf", &"@ ".repeat(5000));
+    assert_eq!((compiled.diagnostics.list().len(), compiled.diagnostics.left_out()), (1000, 4000));
+    assert!(compiled.diagnostics.to_string().ends_with("… and 4000 more\n"));
+    let warnings: String = (0..1500).map(|at| format!("option x{at} = 1;")).collect();
+    let compiled = check_text("a.sf", &format!("package p; {warnings} message M {{ uint8 a = 2; }}"));
+    assert!(!compiled.diagnostics.is_ok());
+}
+
 /// SF-4.1: one run shows every fault, also behind syntax errors, and nothing that only follows from another fault.
 #[test]
 fn all_at_once() {

@@ -5,7 +5,7 @@ use super::model::{
     Discriminator, Element, Enum, Field, Member, Message, MessageIndex, Package, Sizes, Type, Union, UnionWire,
 };
 use super::schema::Schema;
-use crate::diagnose::{Code, Diagnostic};
+use crate::diagnose::{Code, Diagnostic, Faults};
 use crate::resolve::{Draft, DraftField, DraftUnion, Wanted};
 use crate::source::{SourceMap, Span};
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ pub(crate) fn lay_out(
     packages: Vec<Package>,
     enums: Vec<Enum>,
     drafts: Vec<Draft>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Faults,
 ) -> Option<Schema> {
     let order = dependency_order(&drafts, diagnostics);
     let mut engine = Engine { packages: &packages, drafts: &drafts, done: vec![None; drafts.len()], diagnostics };
@@ -39,7 +39,7 @@ pub(crate) fn lay_out(
 }
 
 /// Messages such that what they contain comes first. Messages on or above a cycle are reported and left out.
-fn dependency_order(drafts: &[Draft], diagnostics: &mut Vec<Diagnostic>) -> Vec<MessageIndex> {
+fn dependency_order(drafts: &[Draft], diagnostics: &mut Faults) -> Vec<MessageIndex> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -119,7 +119,7 @@ struct Engine<'a> {
     packages: &'a [Package],
     drafts: &'a [Draft],
     done: Vec<Option<Message>>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Faults,
 }
 
 impl Engine<'_> {
@@ -483,7 +483,7 @@ fn trimmed_min(fields: &[Field], unions: &[Union]) -> usize {
 }
 
 /// Messages by effective id; on a collision the first package keeps it, with a warning (SF-2.14).
-fn ids(packages: &[Package], messages: &[Message], diagnostics: &mut Vec<Diagnostic>) -> BTreeMap<u16, MessageIndex> {
+fn ids(packages: &[Package], messages: &[Message], diagnostics: &mut Faults) -> BTreeMap<u16, MessageIndex> {
     let mut ids: BTreeMap<u16, MessageIndex> = BTreeMap::new();
     for (at, message) in messages.iter().enumerate() {
         let Some(id) = message.id else { continue };

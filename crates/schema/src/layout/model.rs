@@ -189,7 +189,7 @@ pub struct Field {
     pub span: Span,
 }
 
-/// A field's type.
+/// A field's type. Complete: the language has no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Type {
@@ -234,7 +234,7 @@ impl Type {
     }
 }
 
-/// What a single value or an array element is.
+/// What a single value or an array element is. Complete: the language has no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Element {
@@ -250,7 +250,7 @@ pub enum Element {
     Bytes(Extent),
 }
 
-/// How many units something has.
+/// How many units something has. Complete: the language has no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
@@ -359,7 +359,7 @@ impl Scalar {
     }
 }
 
-/// A default (SF-10).
+/// A default (SF-10). Complete: one per kind of field that can have one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DefaultValue {

@@ -5,7 +5,7 @@ mod file; // what may stand at file level
 mod value; // names, numbers, options
 
 use crate::ast::{Body, Comment, File, Node, Site, Spread};
-use crate::diagnose::{Code, Diagnostic, Diagnostics};
+use crate::diagnose::{Code, Diagnostic, Diagnostics, Faults};
 use crate::lex::{Kind, Lexed, Token, lex};
 use crate::source::{FileId, SourceMap, Span};
 
@@ -17,7 +17,7 @@ pub(crate) struct Parsed {
 }
 
 /// Reads one file.
-pub(crate) fn parse(id: FileId, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Parsed {
+pub(crate) fn parse(id: FileId, text: &str, diagnostics: &mut Faults) -> Parsed {
     let before = diagnostics.len();
     let Lexed { tokens, comments } = lex(id, text, diagnostics);
     let lexical_faults = diagnostics.len() > before;
@@ -37,7 +37,7 @@ pub(crate) fn parse(id: FileId, text: &str, diagnostics: &mut Vec<Diagnostic>) -
 /// # Errors
 /// All syntax faults, when there are any.
 pub fn parse_text(name: &str, text: &str) -> Result<File, Diagnostics> {
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Faults::default();
     let parsed = parse(FileId(0), text, &mut diagnostics);
     let diagnostics = Diagnostics::new(SourceMap::single(name, text), diagnostics);
     if diagnostics.is_ok() { Ok(parsed.file) } else { Err(diagnostics) }
@@ -69,7 +69,7 @@ struct Parser<'a> {
     /// Comments between the words in front of a brace just parsed; the declaration takes them.
     header: Vec<Comment>,
     dropped: Vec<String>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Faults,
 }
 
 impl<'a> Parser<'a> {

@@ -1,7 +1,7 @@
 //! Files and imports (SF-2.12).
 
 use crate::ast::{File, Item};
-use crate::diagnose::{Code, Diagnostic};
+use crate::diagnose::{Code, Diagnostic, Faults};
 use crate::parse::parse;
 use crate::source::{FileId, Loader, SourceMap, Span};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub(super) struct Loaded {
 }
 
 /// Reads the root and everything it imports, each file once, an importing file before what it imports.
-pub(super) fn load(loader: &dyn Loader, root: &Path, diagnostics: &mut Vec<Diagnostic>) -> (SourceMap, Vec<Loaded>) {
+pub(super) fn load(loader: &dyn Loader, root: &Path, diagnostics: &mut Faults) -> (SourceMap, Vec<Loaded>) {
     let root_dir = root.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut state = Loading {
         loader,
@@ -85,7 +85,7 @@ struct Loading<'a> {
     /// By file: the imports it asks for.
     wanted: Vec<Vec<(String, Span)>>,
     known: HashMap<PathBuf, Option<usize>>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Faults,
 }
 
 impl Loading<'_> {

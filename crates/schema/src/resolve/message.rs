@@ -6,18 +6,13 @@ use super::option::{Level, OptionSet, extensions_start};
 use super::symbol::Symbols;
 use super::{Options, Variable};
 use crate::ast::{Field, Item, MessageEntry, MessageItem, Node, OneofItem};
-use crate::diagnose::{Code, Diagnostic};
+use crate::diagnose::{Code, Diagnostic, Faults};
 use crate::layout::{MessageIndex, PackageIndex};
 use crate::source::Span;
 use std::collections::HashMap;
 
 /// Drafts of all messages, in the order of their indices.
-pub(super) fn draft(
-    files: &[Loaded],
-    symbols: &mut Symbols,
-    options: Options,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Draft> {
+pub(super) fn draft(files: &[Loaded], symbols: &mut Symbols, options: Options, diagnostics: &mut Faults) -> Vec<Draft> {
     let mut drafts: Vec<(MessageIndex, Draft)> = Vec::new();
     let mut ids: HashMap<(PackageIndex, u16), (String, Span)> = HashMap::new();
     for (at, loaded) in files.iter().enumerate() {
@@ -42,7 +37,7 @@ pub(super) struct Drafting<'a> {
     pub(super) index: MessageIndex,
     pub(super) message: &'a MessageItem,
     options: Options,
-    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
+    pub(super) diagnostics: &'a mut Faults,
 }
 
 impl Drafting<'_> {

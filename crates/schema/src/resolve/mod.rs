@@ -13,7 +13,7 @@ mod union; // oneofs
 
 pub(crate) use draft::{Draft, DraftField, DraftUnion, Wanted};
 
-use crate::diagnose::{Diagnostic, Diagnostics};
+use crate::diagnose::{Diagnostics, Faults};
 use crate::layout::{Schema, lay_out};
 use crate::source::{Disk, Loader, Memory, SourceMap};
 use std::path::Path;
@@ -77,7 +77,7 @@ pub fn check_text(name: &str, text: &str) -> Compilation {
 
 /// Compiles a schema from any source, with options.
 pub fn check_with(loader: &dyn Loader, root: &Path, options: &Options) -> Compilation {
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Faults::default();
     let (sources, files) = load::load(loader, root, &mut diagnostics);
     let packages = package::packages(&files, &mut diagnostics);
     let mut symbols = symbol::declare(&files, packages, &mut diagnostics);
@@ -86,7 +86,7 @@ pub fn check_with(loader: &dyn Loader, root: &Path, options: &Options) -> Compil
     finish(sources, schema, diagnostics)
 }
 
-fn finish(sources: SourceMap, schema: Option<Schema>, diagnostics: Vec<Diagnostic>) -> Compilation {
+fn finish(sources: SourceMap, schema: Option<Schema>, diagnostics: Faults) -> Compilation {
     let diagnostics = Diagnostics::new(sources, diagnostics);
     let schema = schema.filter(|_| diagnostics.is_ok()).map(|mut schema| {
         schema.sources = diagnostics.sources().clone();

@@ -2,7 +2,7 @@
 
 use super::suggest::suggest;
 use crate::ast::{OptionItem, Value};
-use crate::diagnose::{Code, Diagnostic};
+use crate::diagnose::{Code, Diagnostic, Faults};
 
 /// Where an option stands; each level knows other names.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl<'a> OptionSet<'a> {
     pub(super) fn new(
         level: Level,
         options: impl IntoIterator<Item = &'a OptionItem>,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Faults,
     ) -> Self {
         let mut items: Vec<(&str, &OptionItem)> = Vec::new();
         for option in options {
@@ -97,7 +97,7 @@ impl<'a> OptionSet<'a> {
     }
 
     /// True when the option is given a truthy value (SF-3.3).
-    pub(super) fn is_set(&self, name: &str, diagnostics: &mut Vec<Diagnostic>) -> bool {
+    pub(super) fn is_set(&self, name: &str, diagnostics: &mut Faults) -> bool {
         let Some(option) = self.last(name) else { return false };
         let verdict = truthy(&option.value);
         if verdict.is_none() {
@@ -135,7 +135,7 @@ fn truthy(value: &Value) -> Option<bool> {
 }
 
 /// An integer from 1 to 65535, also as a numeric string (SF-3.6).
-pub(super) fn size(option: &OptionItem, diagnostics: &mut Vec<Diagnostic>) -> Option<u16> {
+pub(super) fn size(option: &OptionItem, diagnostics: &mut Faults) -> Option<u16> {
     let value = &option.value;
     let number = value.integer().or_else(|| value.string().and_then(|text| text.trim().parse().ok()));
     let size = number.and_then(|number| u16::try_from(number).ok()).filter(|size| *size > 0);
@@ -147,7 +147,7 @@ pub(super) fn size(option: &OptionItem, diagnostics: &mut Vec<Diagnostic>) -> Op
 }
 
 /// The first number that is an extension; the caller checks that it exists.
-pub(super) fn extensions_start(option: &OptionItem, diagnostics: &mut Vec<Diagnostic>) -> Option<i128> {
+pub(super) fn extensions_start(option: &OptionItem, diagnostics: &mut Faults) -> Option<i128> {
     let start = option.value.integer();
     if start.is_none() {
         let message = format!("`extensions_start` is {}; it must be an integer", option.value.written());

@@ -3,7 +3,7 @@
 use super::load::Loaded;
 use super::option::{Level, OptionSet};
 use crate::ast::{Ident, Item, OptionItem};
-use crate::diagnose::{Code, Diagnostic};
+use crate::diagnose::{Code, Diagnostic, Faults};
 use crate::layout::{Package, PackageIndex};
 use crate::source::Span;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub(super) struct Packages {
 }
 
 /// Collects packages, checks their imports and settles their ids.
-pub(super) fn packages(files: &[Loaded], diagnostics: &mut Vec<Diagnostic>) -> Packages {
+pub(super) fn packages(files: &[Loaded], diagnostics: &mut Faults) -> Packages {
     let mut packages = Packages { list: Vec::new(), of_file: Vec::new(), by_name: HashMap::new() };
     let mut names: Vec<Span> = Vec::new();
     for loaded in files {
@@ -65,7 +65,7 @@ pub(super) fn packages(files: &[Loaded], diagnostics: &mut Vec<Diagnostic>) -> P
 }
 
 /// The package of a file, after checking where its package line stands.
-fn package_of<'a>(loaded: &'a Loaded, diagnostics: &mut Vec<Diagnostic>) -> Option<&'a Ident> {
+fn package_of<'a>(loaded: &'a Loaded, diagnostics: &mut Faults) -> Option<&'a Ident> {
     let mut package: Option<&Ident> = None;
     let mut early: Option<Span> = None;
     for node in &loaded.file.items {
@@ -122,7 +122,7 @@ fn edges(files: &[Loaded], packages: &Packages) -> Vec<Edge> {
 }
 
 /// Reports each import that closes a cycle of packages.
-fn cycles(packages: &[Package], edges: &[Edge], diagnostics: &mut Vec<Diagnostic>) {
+fn cycles(packages: &[Package], edges: &[Edge], diagnostics: &mut Faults) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -164,7 +164,7 @@ fn cycles(packages: &[Package], edges: &[Edge], diagnostics: &mut Vec<Diagnostic
 }
 
 /// Reads `option pkgid`; true when one of them is faulty.
-fn explicit_ids(files: &[Loaded], packages: &mut Packages, diagnostics: &mut Vec<Diagnostic>) -> bool {
+fn explicit_ids(files: &[Loaded], packages: &mut Packages, diagnostics: &mut Faults) -> bool {
     let mut faulty = false;
     let mut given: HashMap<PackageIndex, (u8, Span)> = HashMap::new();
     let mut owners: HashMap<u8, (PackageIndex, Span)> = HashMap::new();

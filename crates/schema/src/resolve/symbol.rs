@@ -5,7 +5,7 @@ use super::option::{Level, OptionSet};
 use super::package::Packages;
 use super::suggest::suggest;
 use crate::ast::{EnumEntry, EnumItem, Ident, Item, MessageEntry, Node};
-use crate::diagnose::{Code, Diagnostic};
+use crate::diagnose::{Code, Diagnostic, Faults};
 use crate::layout::{Enum, EnumIndex, EnumValue, MessageIndex, Package, PackageIndex, Scalar};
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -37,7 +37,7 @@ pub(super) struct Symbols {
 }
 
 /// Declares all enums and messages.
-pub(super) fn declare(files: &[Loaded], packages: Packages, diagnostics: &mut Vec<Diagnostic>) -> Symbols {
+pub(super) fn declare(files: &[Loaded], packages: Packages, diagnostics: &mut Faults) -> Symbols {
     let mut symbols = Symbols {
         types: vec![HashMap::new(); packages.list.len()],
         packages: packages.list,
@@ -84,7 +84,7 @@ pub(super) fn declare(files: &[Loaded], packages: Packages, diagnostics: &mut Ve
 }
 
 impl Symbols {
-    fn enter(&mut self, package: PackageIndex, name: &Ident, named: Named, diagnostics: &mut Vec<Diagnostic>) {
+    fn enter(&mut self, package: PackageIndex, name: &Ident, named: Named, diagnostics: &mut Faults) {
         if builtin(&name.text).is_some() {
             let message = format!("`{}` is a built-in type; this one cannot be used", name.text);
             diagnostics.push(Diagnostic::new(Code::ScalarShadowed, name.site.0, message).hint("choose another name"));
@@ -110,7 +110,7 @@ impl Symbols {
         message: MessageIndex,
         node: &Node<T>,
         nested: &EnumItem,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Faults,
     ) {
         let index = self.enumeration(package, Some(message), node.docs(), nested, diagnostics);
         let known = self.nested.entry(message).or_default();
@@ -131,7 +131,7 @@ impl Symbols {
         parent: Option<MessageIndex>,
         docs: Vec<String>,
         item: &EnumItem,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Faults,
     ) -> EnumIndex {
         let index = EnumIndex(self.enums.len() as u32);
         let mut values: Vec<EnumValue> = Vec::new();
@@ -202,7 +202,7 @@ impl Symbols {
         package: PackageIndex,
         message: MessageIndex,
         ty: &Ident,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Faults,
     ) -> Option<Named> {
         let found = self.lookup(package, message, &ty.text);
         if found.is_none() && !self.incomplete && !self.dropped.contains(bare(&ty.text)) {
