@@ -1,6 +1,6 @@
 //! What the columns of a message look like, and what becomes of unusual payloads.
 
-use fw_dynamic::columns::{Column, Decoder, Header, Role};
+use fw_dynamic::columns::{Capture, Column, Decoder, Header, Parts, Role, Stray, Table};
 use fw_dynamic::{Codec, Layout, Strictness};
 use fw_schema::{Schema, check_text};
 
@@ -83,6 +83,50 @@ fn names_types_and_shapes() {
     let strays: Vec<_> =
         capture.strays.iter().map(|stray| (stray.arrival, stray.id, stray.payload.as_slice())).collect();
     assert_eq!(strays, [(1, 99, b"what".as_slice()), (3, 99, b"what".as_slice())]);
+}
+
+/// Columns that were stored and loaded give every payload back; columns that do not fit are refused.
+#[test]
+fn stored_columns() {
+    let schema = compile(SHIP);
+    let codec = Codec::new(&schema);
+    let ship = schema.by_id(1).unwrap();
+    let mut decoder = Decoder::new(&codec, Layout::Fixed);
+    let mut sent = Vec::new();
+    for row in 0..300_u32 {
+        let mut payload = codec.encode(ship, Layout::Fixed, &codec.default_value(ship)).unwrap();
+        let last = payload.len() - 1;
+        payload[0] = row as u8;
+        payload[last] = u8::from(row % 7 == 0); // not what a careful encoder leaves in an unset union
+        let header = Header { sequence: row as u8, system: 1, component: 2 };
+        let id = if row % 5 == 0 { 77 } else { 1 };
+        decoder.push(id, header, &payload).unwrap();
+        sent.push((id, header, payload));
+    }
+    let capture = decoder.finish();
+    let parts = |table: &Table<'_>| Parts {
+        arrival: table.arrival.clone(),
+        sequence: table.sequence.clone(),
+        system: table.system.clone(),
+        component: table.component.clone(),
+        columns: table.columns.iter().rev().map(|column| (column.path.clone(), column.data.clone())).collect(),
+        irregular: table.irregular.clone(),
+    };
+    let stored = parts(&capture.tables[0]);
+    let load = |parts: Parts| Table::from_parts(&codec, ship, Layout::Fixed, parts);
+    let strays = capture.strays.iter().map(|s| Stray::new(s.arrival, s.id, s.header, s.payload.clone())).collect();
+    let loaded = Capture::new(Layout::Fixed, vec![load(stored.clone()).unwrap()], strays);
+    assert_eq!(loaded.payloads().collect::<Vec<_>>(), sent);
+
+    let mut missing = stored.clone();
+    missing.columns.pop();
+    assert_eq!(load(missing).unwrap_err().code, "missing_column");
+    let mut short = stored.clone();
+    short.columns[3].1.pop();
+    assert_eq!(load(short).unwrap_err().code, "column_length");
+    let mut extra = stored;
+    extra.columns.push(("nope".to_owned(), Vec::new()));
+    assert_eq!(load(extra).unwrap_err().code, "unknown_column");
 }
 
 /// SF-6.4: hostile counts are clamped in the fixed layout and refused in the wire layout; nothing is lost either way.

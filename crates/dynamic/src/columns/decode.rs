@@ -56,6 +56,13 @@ pub struct Stray {
     pub fault: Option<Error>,
 }
 
+impl Stray {
+    /// A payload that is in no table.
+    pub fn new(arrival: u64, id: u16, header: Header, payload: Vec<u8>) -> Self {
+        Self { arrival, id, header, payload, fault: None }
+    }
+}
+
 /// All columns of a capture.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

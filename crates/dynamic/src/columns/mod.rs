@@ -30,6 +30,7 @@ mod restore; // columns to payloads
 
 pub use decode::{Capture, Decoder, Header, Stray, Table};
 pub use plan::Role;
+pub use restore::Parts;
 
 use fw_tensor::DType;
 

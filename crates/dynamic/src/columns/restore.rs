@@ -1,9 +1,76 @@
-//! Columns to payloads.
+//! Columns to payloads, also those that were stored elsewhere in between.
 
-use super::decode::{Capture, Header, Table};
+use super::Column;
+use super::decode::{Capture, Header, Stray, Table};
 use super::gather::open;
-use crate::codec::Layout;
+use super::plan::Plan;
+use crate::codec::{Codec, Layout};
+use crate::error::Error;
 use crate::image::{part, trim};
+use fw_schema::layout::Message;
+use std::collections::BTreeMap;
+
+/// What a stored table consists of. Types and dimensions are those that the message dictates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Place of each payload among all of the capture; its length is the number of rows.
+    pub arrival: Vec<u64>,
+    /// SEQ of each.
+    pub sequence: Vec<u8>,
+    /// SYS of each.
+    pub system: Vec<u8>,
+    /// COMP of each.
+    pub component: Vec<u8>,
+    /// Path and bytes of each column, in any order.
+    pub columns: Vec<(String, Vec<u8>)>,
+    /// Payloads that the columns cannot give back, by row.
+    pub irregular: BTreeMap<u64, Vec<u8>>,
+}
+
+impl<'s> Table<'s> {
+    /// A table from its stored parts.
+    ///
+    /// # Errors
+    /// When a column is missing, unknown or has another number of bytes than its rows need.
+    pub fn from_parts(codec: &Codec<'s>, message: &'s Message, layout: Layout, parts: Parts) -> Result<Self, Error> {
+        let plan = Plan::new(codec.schema(), message)?;
+        let rows = parts.arrival.len();
+        let check = |path: &str, need: Option<usize>, have: usize| match need {
+            Some(need) if need == have => Ok(()),
+            _ => Err(Error::new("column_length", format!("{have} bytes for {rows} rows")).inside(path)),
+        };
+        check("@sequence", Some(rows), parts.sequence.len())?;
+        check("@system", Some(rows), parts.system.len())?;
+        check("@component", Some(rows), parts.component.len())?;
+        let Parts { arrival, sequence, system, component, columns: stored, irregular } = parts;
+        let mut given: BTreeMap<String, Vec<u8>> = stored.into_iter().collect();
+        let mut columns = Vec::with_capacity(plan.leaves.len());
+        for leaf in &plan.leaves {
+            let data = given.remove(&leaf.path);
+            let data = data.ok_or_else(|| Error::new("missing_column", "no such column").inside(&leaf.path))?;
+            check(&leaf.path, rows.checked_mul(leaf.run * leaf.places.len()), data.len())?;
+            columns.push(Column {
+                path: leaf.path.clone(),
+                role: leaf.role,
+                dtype: leaf.dtype,
+                dims: leaf.dims.clone(),
+                data,
+            });
+        }
+        if let Some(stranger) = given.keys().next() {
+            let words = format!("message `{}` has no such column", message.name);
+            return Err(Error::new("unknown_column", words).inside(stranger));
+        }
+        Ok(Self { message, rows, arrival, sequence, system, component, columns, irregular, plan, layout })
+    }
+}
+
+impl<'s> Capture<'s> {
+    /// A capture from stored tables and strays.
+    pub fn new(layout: Layout, tables: Vec<Table<'s>>, strays: Vec<Stray>) -> Self {
+        Self { tables, strays, layout }
+    }
+}
 
 impl Table<'_> {
     /// The payload of a row, byte by byte as it arrived; `None` when there is no such row.
