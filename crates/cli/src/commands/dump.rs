@@ -1,0 +1,139 @@
+//! `fw dump`: metadata and descriptors, or the annotated bytes.
+
+use super::{print, print_json};
+use crate::args::Dump;
+use crate::exit::{Outcome, Usage};
+use crate::input;
+use crate::render::{byte_map, compact, shape, size, tree};
+use anyhow::Result;
+use framewright::bytes::Span;
+use framewright::tensogram::{Survey, inspect, survey};
+use serde_json::json;
+use std::fmt::Write as _;
+
+pub(crate) fn run(args: &Dump) -> Result<Outcome> {
+    let file = input::tensogram(&args.file)?;
+    let spans = file.message_layouts()?;
+    let wanted: Vec<usize> = match args.message {
+        Some(index) if index >= spans.len() => {
+            let text = format!("no message {index}: {} has {}", args.file.display(), spans.len());
+            return Err(Usage(text).into());
+        }
+        Some(index) => vec![index],
+        None => (0..spans.len()).collect(),
+    };
+    let mut all = Vec::new();
+    for index in wanted {
+        let (bytes, span) = (file.read_message(index)?, spans[index]);
+        match (args.json, args.hex) {
+            (true, true) => all.push(json!({ "message": index, "offset": span.start, "tree": inspect(&bytes) })),
+            (true, false) => all.push(message_json(&survey(&bytes), index, span)),
+            (false, true) => {
+                print(&format!(
+                    "== message {index}, bytes {span}\n{}",
+                    byte_map(&inspect(&bytes), &bytes, span.start)
+                ))?;
+            }
+            (false, false) => print(&message_text(&survey(&bytes), index, span))?,
+        }
+    }
+    if args.json {
+        print_json(&json!({ "messages": all }))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn message_text(message: &Survey, index: usize, span: Span) -> String {
+    let mut text = format!("message {index}, bytes {span} ({})\n", size(span.len()));
+    if let Some(preamble) = &message.preamble {
+        let _ = writeln!(text, "  flags: {}", preamble.flags);
+    }
+    match &message.metadata {
+        Ok(metadata) => {
+            if !metadata.extra.is_empty() {
+                text.push_str("  metadata:\n");
+                text.push_str(&tree(&metadata.extra, 4));
+            }
+            if !metadata.reserved.is_empty() {
+                text.push_str("  provenance:\n");
+                text.push_str(&tree(&metadata.reserved, 4));
+            }
+        }
+        Err(error) => drop(writeln!(text, "  metadata cannot be read: {error}")),
+    }
+    for (o, object) in message.objects.iter().enumerate() {
+        let _ = writeln!(text, "  object {o}, frame at byte {}:", span.start + object.frame.start());
+        match &object.descriptor {
+            Ok(descriptor) => {
+                let _ = writeln!(
+                    text,
+                    "    {} {}, {} endian, {}, stored in {}",
+                    descriptor.dtype,
+                    shape(&descriptor.shape),
+                    descriptor.byte_order,
+                    super::ls::pipeline(descriptor),
+                    size(object.parts.region.len())
+                );
+                for (key, value) in &descriptor.params {
+                    let _ = writeln!(text, "    {key}: {}", compact(value));
+                }
+                if let Some(masks) = &descriptor.masks {
+                    for (kind, mask) in masks.iter() {
+                        let _ = writeln!(text, "    mask {}: {}, {} bytes", kind.key(), mask.method, mask.length);
+                    }
+                }
+            }
+            Err(error) => drop(writeln!(text, "    descriptor cannot be read: {error}")),
+        }
+        if let Some(entry) = message.metadata.as_ref().ok().and_then(|metadata| metadata.base.get(o)) {
+            let mut own = entry.clone();
+            own.remove("_reserved_");
+            text.push_str(&tree(&own, 4));
+        }
+    }
+    for finding in message.report.findings() {
+        let _ = writeln!(text, "  {finding}");
+    }
+    text
+}
+
+fn message_json(message: &Survey, index: usize, span: Span) -> serde_json::Value {
+    let metadata = match &message.metadata {
+        Ok(metadata) => json!({
+            "base": metadata.base, "_extra_": metadata.extra, "_reserved_": metadata.reserved,
+        }),
+        Err(error) => json!({ "error": error.to_string() }),
+    };
+    let objects: Vec<_> = message
+        .objects
+        .iter()
+        .map(|object| match &object.descriptor {
+            Ok(descriptor) => json!({
+                "frame": [span.start + object.frame.start(), span.start + object.frame.end()],
+                "type": descriptor.obj_type,
+                "ndim": descriptor.ndim,
+                "shape": descriptor.shape,
+                "strides": descriptor.strides,
+                "dtype": descriptor.dtype.name(),
+                "byte_order": descriptor.byte_order.name(),
+                "encoding": descriptor.encoding,
+                "filter": descriptor.filter,
+                "compression": descriptor.compression,
+                "params": descriptor.params,
+                "masks": descriptor.masks.iter().flat_map(|masks| masks.iter()).map(|(kind, mask)| json!({
+                    "kind": kind.key(), "method": mask.method, "offset": mask.offset, "length": mask.length,
+                })).collect::<Vec<_>>(),
+            }),
+            Err(error) => json!({ "error": error.to_string() }),
+        })
+        .collect();
+    json!({
+        "message": index,
+        "offset": span.start,
+        "length": span.len(),
+        "flags": message.preamble.as_ref().map(|preamble| preamble.flags.0),
+        "metadata": metadata,
+        "objects": objects,
+        "findings": message.report.findings(),
+    })
+}

@@ -1,0 +1,126 @@
+//! `fw info`: what a file is and what it holds.
+
+use super::{print, print_json};
+use crate::args::Look;
+use crate::exit::Outcome;
+use crate::input;
+use crate::render::{count, size};
+use anyhow::Result;
+use framewright::tensogram::{Survey, TensogramFile, survey};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+pub(crate) fn run(args: &Look) -> Result<Outcome> {
+    let file = input::tensogram(&args.file)?;
+    let summary = Summary::of(&file)?;
+    if args.json {
+        print_json(&summary.json())?;
+    } else {
+        print(&summary.text())?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// What there is to say about a Tensogram file.
+struct Summary {
+    path: String,
+    file_len: u64,
+    message_count: usize,
+    object_count: usize,
+    decoded_len: u64,
+    dtypes: BTreeMap<String, usize>,
+    pipelines: BTreeMap<String, usize>,
+    encoders: BTreeMap<String, usize>,
+    hashed: usize,
+    streamed: usize,
+    outside: u64,
+    problems: usize,
+}
+
+impl Summary {
+    fn of(file: &TensogramFile) -> Result<Self> {
+        let spans = file.message_layouts()?;
+        let file_len = std::fs::metadata(file.path())?.len();
+        let mut summary = Self {
+            path: file.path().display().to_string(),
+            file_len,
+            message_count: spans.len(),
+            object_count: 0,
+            decoded_len: 0,
+            dtypes: BTreeMap::new(),
+            pipelines: BTreeMap::new(),
+            encoders: BTreeMap::new(),
+            hashed: 0,
+            streamed: 0,
+            outside: file_len - spans.iter().map(|span| span.len()).sum::<u64>(),
+            problems: 0,
+        };
+        for message in file.iter()? {
+            summary.add(&survey(&message?));
+        }
+        Ok(summary)
+    }
+
+    fn add(&mut self, message: &Survey) {
+        use framewright::tensogram::wire::MessageFlags;
+        self.object_count += message.objects.len();
+        self.problems += message.report.findings().len();
+        if let Some(preamble) = &message.preamble {
+            self.hashed += usize::from(preamble.flags.contains(MessageFlags::HASHES_PRESENT));
+            self.streamed += usize::from(preamble.flags.contains(MessageFlags::FOOTER_INDEX));
+        }
+        for object in &message.objects {
+            let Ok(descriptor) = &object.descriptor else { continue };
+            self.decoded_len = self.decoded_len.saturating_add(descriptor.decoded_len().unwrap_or(0));
+            *self.dtypes.entry(descriptor.dtype.to_string()).or_default() += 1;
+            *self.pipelines.entry(super::ls::pipeline(descriptor)).or_default() += 1;
+        }
+        let encoder = message.metadata.as_ref().ok().and_then(|metadata| metadata.reserved.get("encoder"));
+        if let Some(encoder) = encoder {
+            let part = |key| encoder.member(key).and_then(|value| value.as_text()).unwrap_or("?");
+            *self.encoders.entry(format!("{} {}", part("name"), part("version"))).or_default() += 1;
+        }
+    }
+
+    fn text(&self) -> String {
+        let list = |counts: &BTreeMap<String, usize>| {
+            let parts: Vec<_> = counts.iter().map(|(name, number)| format!("{name} ({number})")).collect();
+            if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
+        };
+        let mut lines = vec![
+            ("file", format!("{}, {}", self.path, size(self.file_len))),
+            ("format", "Tensogram version 3".to_owned()),
+            ("messages", format!("{} ({} with digests, {} streamed)", self.message_count, self.hashed, self.streamed)),
+            ("objects", format!("{}, {} decoded", self.object_count, size(self.decoded_len))),
+            ("types", list(&self.dtypes)),
+            ("pipelines", list(&self.pipelines)),
+            ("encoders", list(&self.encoders)),
+        ];
+        if self.outside > 0 {
+            lines.push(("outside", format!("{} belong to no message: try fw validate", size(self.outside))));
+        }
+        if self.problems > 0 {
+            lines.push(("problems", format!("{}: try fw validate", count(self.problems, "finding"))));
+        }
+        lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "file": self.path,
+            "format": "tensogram",
+            "version": 3,
+            "bytes": self.file_len,
+            "message_count": self.message_count,
+            "object_count": self.object_count,
+            "decoded_bytes": self.decoded_len,
+            "dtypes": self.dtypes,
+            "pipelines": self.pipelines,
+            "encoders": self.encoders,
+            "messages_with_digests": self.hashed,
+            "messages_streamed": self.streamed,
+            "bytes_outside_messages": self.outside,
+            "findings": self.problems,
+        })
+    }
+}

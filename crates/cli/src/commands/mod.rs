@@ -1,0 +1,40 @@
+//! One file per command; each builds its text in a function that returns a string.
+
+mod cat;
+mod dump;
+mod info;
+mod ls;
+mod tour;
+mod validate;
+
+use crate::args::Command;
+use crate::exit::Outcome;
+use anyhow::Result;
+use std::io::Write;
+
+/// Runs a command.
+///
+/// # Errors
+/// Whatever the command could not do.
+pub(crate) fn run(command: &Command) -> Result<Outcome> {
+    match command {
+        Command::Info(args) => info::run(args),
+        Command::Ls(args) => ls::run(args),
+        Command::Dump(args) => dump::run(args),
+        Command::Validate(args) => validate::run(args),
+        Command::Cat(args) => cat::run(args),
+        Command::Tour => tour::run(),
+    }
+}
+
+/// Results go to standard output in one write.
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+fn print_json(value: &serde_json::Value) -> Result<()> {
+    print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}

@@ -1,0 +1,111 @@
+//! `fw tour`: the main job end to end on made-up data, leaving files to look at.
+
+use super::{ls, print, validate};
+use crate::exit::Outcome;
+use anyhow::{Context, Result};
+use framewright::tensogram::{
+    MessageBuilder, MessageView, TensogramFile, ValidateMode, ValidateOptions, inspect, validate_file,
+};
+use std::fs;
+use std::path::Path;
+
+const DIRECTORY: &str = "fw-tour";
+
+pub(crate) fn run() -> Result<Outcome> {
+    let directory = Path::new(DIRECTORY);
+    clear(directory)?;
+    let forecast = directory.join("forecast.tgm");
+    let file = write_forecast(&forecast)?;
+    say("1. Write three forecast steps, each a message of two fields", &format!("wrote {}\n", forecast.display()))?;
+    say("2. List them (fw ls)", &ls::listing(&file)?)?;
+    say("3. Read one value without copying anything", &first_value(&file)?)?;
+    let options = ValidateOptions::mode(ValidateMode::Full);
+    let report = validate_file(&forecast, &options)?;
+    say("4. Validate (fw validate --mode full)", &validate::text(&report, "forecast.tgm"))?;
+    let damaged = directory.join("damaged.tgm");
+    let what = damage(&forecast, &damaged)?;
+    let report = validate_file(&damaged, &options)?;
+    say(&format!("5. Damage a copy ({what}) and validate it"), &validate::text(&report, "damaged.tgm"))?;
+    say("6. Name every byte (fw dump --hex); the first lines", &first_lines(&file)?)?;
+    print(NEXT)?;
+    Ok(Outcome::Fine)
+}
+
+/// Removes what an earlier tour left, and nothing else.
+fn clear(directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+    for name in ["forecast.tgm", "damaged.tgm"] {
+        match fs::remove_file(directory.join(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn write_forecast(path: &Path) -> Result<TensogramFile> {
+    let file = TensogramFile::create(path)?;
+    for step in 0..3u32 {
+        let temperature =
+            field(|lat, lon| 288.0 - 40.0 * lat.sin().powi(2) + 5.0 * (lon + 0.3 * f64::from(step)).sin());
+        let pressure = field(|lat, lon| 101_325.0 - 800.0 * (2.0 * lat).cos() * (lon - 0.2 * f64::from(step)).cos());
+        let message = MessageBuilder::new()
+            .extra("centre", "tour")
+            .extra("step", step * 6)
+            .tensor(&[LATITUDES, LONGITUDES], &temperature)?
+            .base("name", "2t")
+            .base("units", "K")
+            .tensor(&[LATITUDES, LONGITUDES], &pressure)?
+            .base("name", "msl")
+            .base("units", "Pa")
+            .encode()?;
+        file.append_message(&message)?;
+    }
+    Ok(file)
+}
+
+const LATITUDES: u64 = 91;
+const LONGITUDES: u64 = 180;
+
+fn field(value: impl Fn(f64, f64) -> f64) -> Vec<f32> {
+    let (rows, columns) = (LATITUDES as usize, LONGITUDES as usize);
+    let latitude = |row: usize| (90.0 - 2.0 * row as f64).to_radians();
+    let longitude = |column: usize| (2.0 * column as f64).to_radians();
+    (0..rows * columns).map(|i| value(latitude(i / columns), longitude(i % columns)) as f32).collect()
+}
+
+fn first_value(file: &TensogramFile) -> Result<String> {
+    let message = file.read_message(0)?;
+    let view = MessageView::open(&message)?;
+    let object = view.object(0)?;
+    let value = object.values::<f32>().and_then(<[f32]>::first).context("the first field is raw float32")?;
+    Ok(format!("message 0, object 0, element 0 = {value} K\n"))
+}
+
+/// Flips one bit in the middle of the second message.
+fn damage(from: &Path, to: &Path) -> Result<String> {
+    let mut bytes = fs::read(from)?;
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0x10;
+    fs::write(to, bytes)?;
+    Ok(format!("one bit at byte {at}"))
+}
+
+fn first_lines(file: &TensogramFile) -> Result<String> {
+    let message = file.read_message(0)?;
+    let map = crate::render::byte_map(&inspect(&message), &message, 0);
+    Ok(map.lines().take(14).map(|line| format!("{line}\n")).collect())
+}
+
+fn say(title: &str, body: &str) -> Result<()> {
+    print(&format!("{title}\n\n{}\n", body.lines().map(|line| format!("    {line}\n")).collect::<String>()))
+}
+
+const NEXT: &str = "The files are in ./fw-tour. Try next:
+
+    fw info fw-tour/forecast.tgm
+    fw dump fw-tour/forecast.tgm --message 0
+    fw dump fw-tour/forecast.tgm --message 0 --hex | less
+    fw validate fw-tour/damaged.tgm --json
+    fw cat fw-tour/forecast.tgm --message 1 --object 0 --npy > 2t.npy
+";

@@ -1,0 +1,47 @@
+//! What the process returns: 0 fine, 1 failed or invalid, 2 usage, 3 done with loss.
+
+use std::io;
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Fine,
+    /// The command worked, and what it looked at is wrong.
+    Invalid,
+}
+
+/// Turns the end of a command into an exit code, and says on stderr what went wrong.
+pub(crate) fn code(result: anyhow::Result<Outcome>) -> ExitCode {
+    match result {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Invalid) => ExitCode::from(1),
+        // A reader that closed its end has seen enough: `fw ls big.tgm | head` is no failure.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Usage>() => {
+            eprintln!("fw: {error:#}");
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            eprintln!("fw: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// A request that cannot be served as it was put.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
+}
