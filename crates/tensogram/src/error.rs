@@ -288,7 +288,7 @@ impl From<TensorError> for TensogramError {
     }
 }
 
-/// Codecs fail as encoding errors; parameters out of their range as metadata errors (clause TG-C1.1).
+/// Codecs fail as encoding errors; a packing without usable reference value is a metadata error (clause TG-C1.1).
 impl From<CodecError> for TensogramError {
     fn from(error: CodecError) -> Self {
         let kind = match error.kind {
@@ -297,7 +297,11 @@ impl From<CodecError> for TensogramError {
             CodecErrorKind::Unsupported => ErrorKind::Unsupported,
             _ => ErrorKind::Codec,
         };
-        Self::Encoding(Fault::new(kind, error.code, error.to_string()))
+        let fault = Fault::new(kind, error.code, error.to_string());
+        match error.code {
+            "sp_parameters_incomplete" | "sp_reference_value_not_finite" => Self::Metadata(fault),
+            _ => Self::Encoding(fault),
+        }
     }
 }
 

@@ -41,13 +41,16 @@ pub use error::{ErrorKind, Fault, Result, TensogramError};
 pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
 pub use inspect::inspect;
 pub use message::{MessageView, ObjectView};
+pub use pipeline::SliceCost;
 pub use read::{
-    DecodeOptions, DecodedObject, StreamDecoder, StreamEvent, StreamReader, TensogramFile, decode, decode_descriptors,
-    decode_metadata, decode_object, decode_object_from_frame, decode_range, decode_range_from_frame, scan_file,
-    scan_source,
+    DecodeOptions, DecodedObject, MaskedObject, StreamDecoder, StreamEvent, StreamReader, TensogramFile, decode,
+    decode_descriptors, decode_metadata, decode_object, decode_object_from_frame, decode_range,
+    decode_range_from_frame, decode_with_masks, scan_file, scan_source,
 };
 pub use validate::{
     FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, validate_file,
     validate_message, validate_source,
 };
-pub use write::{AggregateHash, EncodeOptions, Lengths, MessageBuilder, StreamingEncoder, encode, encode_pre_encoded};
+pub use write::{
+    AggregateHash, EncodeOptions, Lengths, MaskMethod, MessageBuilder, StreamingEncoder, encode, encode_pre_encoded,
+};

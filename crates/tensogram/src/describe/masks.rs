@@ -5,29 +5,7 @@ use super::metadata::{MetadataMap, mismatch, text_map};
 use crate::error::Result;
 
 /// What a mask marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MaskKind {
-    /// Not a number.
-    Nan,
-    /// Positive infinity.
-    PosInf,
-    /// Negative infinity.
-    NegInf,
-}
-
-impl MaskKind {
-    /// The kinds, in the order they are written and applied.
-    pub const ALL: [Self; 3] = [Self::Nan, Self::PosInf, Self::NegInf];
-
-    /// The key in the masks map.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Nan => "nan",
-            Self::PosInf => "inf+",
-            Self::NegInf => "inf-",
-        }
-    }
-}
+pub use fw_codec::finite::Kind as MaskKind;
 
 /// One mask blob.
 #[derive(Clone, Debug, Default, PartialEq)]

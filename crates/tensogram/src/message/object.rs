@@ -4,7 +4,7 @@ use super::{frame_bytes, verify_frame_hash};
 use crate::describe::{DataObjectDescriptor, MaskDescriptor, MaskKind};
 use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{FrameRef, ObjectParts, object_parts, on_slice};
-use crate::pipeline;
+use crate::pipeline::{self, SliceCost};
 use crate::read::DecodeOptions;
 use fw_bytes::Limits;
 use fw_tensor::{ByteOrder, Element, Selection, TensorBuf, TensorView};
@@ -132,7 +132,7 @@ impl<'a> ObjectView<'a> {
             return Ok(values.to_vec());
         }
         let count = usize::try_from(self.descriptor.element_count()?).map_err(|_| too_large())?;
-        pipeline::check_claim(self, &options)?;
+        pipeline::checked_pipeline(self, &options)?;
         let mut values = vec![T::new_zeroed(); count];
         self.decode_into(&options, values.as_mut_bytes())?;
         Ok(values)
@@ -152,6 +152,22 @@ impl<'a> ObjectView<'a> {
     /// A selection that does not fit the shape; codec faults.
     pub fn slice(&self, selection: &Selection, options: &DecodeOptions) -> Result<TensorBuf> {
         pipeline::slice(self, selection, options)
+    }
+
+    /// What [`ObjectView::slice`] would cost: runs, a covering range, or the whole object when the codec cannot seek.
+    ///
+    /// # Errors
+    /// A selection that does not fit the shape; parameters that do not fit the codecs.
+    pub fn slice_cost(&self, selection: &Selection) -> Result<SliceCost> {
+        pipeline::slice_cost(self, selection)
+    }
+
+    /// The masks of non-finite values, decoded to packed bits.
+    ///
+    /// # Errors
+    /// `Encoding` when a blob is not what its method promises.
+    pub fn decode_masks(&self) -> Result<fw_codec::mask::Masks> {
+        pipeline::read_masks(self)
     }
 
     /// Compares the digest of the frame with its bytes.

@@ -1,9 +1,13 @@
 //! Elements to payloads (TG-C1).
 
-use super::decode::unknown_stage;
-use crate::describe::DataObjectDescriptor;
+use super::masks::write_masks;
+use super::plan::pipeline_of;
+use crate::describe::{DataObjectDescriptor, Value};
 use crate::error::{Fault, Result, TensogramError};
 use crate::write::EncodeOptions;
+use fw_codec::chain::{Derived, Encoding, Pipeline, SimplePacking};
+use fw_codec::mask::{self, Separated};
+use fw_codec::{finite, parallel};
 use std::borrow::Cow;
 
 /// An object ready to be framed.
@@ -23,14 +27,31 @@ pub(crate) struct Prepared<'a> {
 pub(crate) fn prepare<'a>(
     descriptor: &'a DataObjectDescriptor,
     data: &'a [u8],
-    _options: &EncodeOptions,
+    options: &EncodeOptions,
 ) -> Result<Prepared<'a>> {
     check(descriptor)?;
     check_data_len(descriptor, data)?;
-    if !descriptor.is_raw() {
-        return Err(unknown_stage(descriptor));
+    let threads = parallel::resolve(options.threads)?;
+    let pipeline = pipeline_of(descriptor)?;
+    let (data, masks) = match separate(descriptor, &pipeline, data, options, threads)? {
+        Some(Separated { bytes, masks }) => (Cow::Owned(bytes), Some(masks)),
+        None => (Cow::Borrowed(data), None),
+    };
+    let (payload, derived) = if descriptor.is_raw() {
+        (data, Derived::default())
+    } else {
+        let encoded = pipeline.encode(&data, threads)?;
+        (Cow::Owned(encoded.payload), encoded.derived)
+    };
+    let mut descriptor = Cow::Borrowed(descriptor);
+    complete(&mut descriptor, derived);
+    let mut blobs = Vec::new();
+    if let Some(masks) = masks {
+        let (written, metadata) = write_masks(&masks, &options.mask_options(), payload.len() as u64)?;
+        descriptor.to_mut().masks = Some(metadata);
+        blobs = written;
     }
-    Ok(prepared(Cow::Borrowed(descriptor), Cow::Borrowed(data), Vec::new()))
+    Ok(prepared(descriptor, payload, blobs))
 }
 
 /// Takes a payload that already went through the codecs.
@@ -39,12 +60,71 @@ pub(crate) fn prepare_pre_encoded<'a>(descriptor: &'a DataObjectDescriptor, payl
     if descriptor.is_raw() {
         check_data_len(descriptor, payload)?;
     }
+    let pipeline = pipeline_of(descriptor)?;
+    if let Encoding::SimplePacking(packing) = &pipeline.stages().encoding
+        && packing.sp_reference_value.is_none()
+    {
+        let message = "a packed payload needs sp_reference_value and sp_binary_scale_factor";
+        return Err(TensogramError::Metadata(Fault::misuse("codec_parameter", message)));
+    }
+    check_offsets(descriptor, payload)?;
     Ok(prepared(Cow::Borrowed(descriptor), Cow::Borrowed(payload), Vec::new()))
 }
 
 fn prepared<'a>(descriptor: Cow<'a, DataObjectDescriptor>, payload: Cow<'a, [u8]>, masks: Vec<u8>) -> Prepared<'a> {
     let cbor = descriptor.to_cbor();
     Prepared { descriptor, cbor, payload, masks }
+}
+
+/// Sets non-finite values aside when the options allow it, and refuses them otherwise.
+fn separate(
+    descriptor: &DataObjectDescriptor,
+    pipeline: &Pipeline,
+    data: &[u8],
+    options: &EncodeOptions,
+    threads: usize,
+) -> Result<Option<Separated>> {
+    let (dtype, order) = (descriptor.dtype, descriptor.byte_order);
+    if !options.allow_nan && !options.allow_inf {
+        // Codecs look at every value themselves; only raw objects need the check here.
+        if descriptor.is_raw() {
+            finite::check_finite(data, dtype, order, threads)?;
+        }
+        return Ok(None);
+    }
+    let separated = mask::separate(data, dtype, order, &options.mask_options(), threads)?;
+    if separated.is_some()
+        && let Encoding::SimplePacking(SimplePacking { sp_bits_per_value: 1.., sp_reference_value: None, .. }) =
+            &pipeline.stages().encoding
+    {
+        // Deriving the parameters looks at the values as given, and they are not all numbers.
+        finite::check_finite(data, dtype, order, threads)?;
+    }
+    if separated.is_some()
+        && matches!(&pipeline.stages().encoding, Encoding::SimplePacking(packing) if packing.sp_reference_value.is_none())
+    {
+        // Without bits, the first value is the reference value, and it must be a number.
+        let first = data.get(..8).unwrap_or(data);
+        finite::check_finite(first, dtype, order, 1)?;
+    }
+    Ok(separated)
+}
+
+/// What encoding found out goes into the descriptor.
+fn complete(descriptor: &mut Cow<'_, DataObjectDescriptor>, derived: Derived) {
+    if let Some(packing) = derived.simple_packing {
+        let params = &mut descriptor.to_mut().params;
+        params.insert("sp_bits_per_value".to_owned(), Value::from(packing.sp_bits_per_value));
+        params.insert("sp_decimal_scale_factor".to_owned(), Value::from(packing.sp_decimal_scale_factor));
+        if let (Some(reference), Some(scale)) = (packing.sp_reference_value, packing.sp_binary_scale_factor) {
+            params.insert("sp_reference_value".to_owned(), Value::from(reference));
+            params.insert("sp_binary_scale_factor".to_owned(), Value::from(scale));
+        }
+    }
+    if let Some(offsets) = derived.szip_block_offsets {
+        let offsets = Value::Array(offsets.into_iter().map(Value::from).collect());
+        descriptor.to_mut().params.insert(SZIP_OFFSETS.to_owned(), offsets);
+    }
 }
 
 fn check(descriptor: &DataObjectDescriptor) -> Result<()> {
@@ -69,3 +149,33 @@ fn check_data_len(descriptor: &DataObjectDescriptor, data: &[u8]) -> Result<()> 
     let message = format!("{dtype} tensor of shape {shape:?} needs {expected} bytes, got {}", data.len());
     Err(TensogramError::Metadata(Fault::misuse("data_length_mismatch", message)))
 }
+
+/// Offsets of a payload given as it is: bit positions that begin at 0, increase, and lie inside it (TG-11.4).
+fn check_offsets(descriptor: &DataObjectDescriptor, payload: &[u8]) -> Result<()> {
+    let Some(value) = descriptor.params.get(SZIP_OFFSETS) else { return Ok(()) };
+    let fail = |problem: &str| {
+        let fault = Fault::misuse("szip_block_offsets", format!("{SZIP_OFFSETS}: {problem}"));
+        Err(TensogramError::Metadata(fault.on(format!("descriptor.{SZIP_OFFSETS}"))))
+    };
+    if descriptor.compression != "szip" {
+        return fail("only szip payloads have block offsets");
+    }
+    let number = |item: &Value| item.as_integer().and_then(|number| u64::try_from(number).ok());
+    let offsets: Option<Vec<u64>> = value.as_array().and_then(|items| items.iter().map(number).collect());
+    let bits = payload.len() as u64 * 8;
+    match offsets.as_deref() {
+        Some([0, ..]) => {}
+        Some(_) => return fail("the first offset must be 0"),
+        None => return fail("expected an array of unsigned integers"),
+    }
+    let offsets = offsets.unwrap_or_default();
+    if !offsets.windows(2).all(|pair| matches!(pair, [a, b] if a < b)) {
+        return fail("offsets must increase");
+    }
+    match offsets.last() {
+        Some(last) if *last > bits => fail(&format!("offset {last} is beyond the {bits} bits of the payload")),
+        _ => Ok(()),
+    }
+}
+
+const SZIP_OFFSETS: &str = "szip_block_offsets";

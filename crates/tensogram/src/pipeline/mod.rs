@@ -2,10 +2,14 @@
 
 mod decode; // payloads to elements
 mod encode; // elements to payloads
-mod plan; // which codecs
+mod masks; // mask blobs to masks and back
+mod plan; // which codecs, with which parameters
 mod range; // parts of payloads to parts of elements
 
-pub(crate) use decode::{check_claim, decode_into, decode_to_vec};
+pub use range::SliceCost;
+
+pub(crate) use decode::{checked_pipeline, decode_into, decode_to_vec};
 pub(crate) use encode::{Prepared, prepare, prepare_pre_encoded};
-pub(crate) use plan::{check_config, first_non_finite};
-pub(crate) use range::{decode_ranges, slice};
+pub(crate) use masks::read_masks;
+pub(crate) use plan::pipeline_of;
+pub(crate) use range::{decode_ranges, slice, slice_cost};

@@ -1,49 +1,156 @@
-//! Which codecs a descriptor names, and whether this build has them.
+//! Which codecs a descriptor names, with their parameters read from its keys (TG-C1.2, TG-C2).
 
-use super::decode::unknown_stage;
-use crate::describe::{DataObjectDescriptor, MaskKind};
-use crate::error::Result;
-use fw_tensor::DType;
+use crate::describe::{DataObjectDescriptor, Value};
+use crate::error::{Fault, Result, TensogramError};
+use fw_codec::chain::{
+    Blosc2Codec, Compression, Encoding, Filter, Pipeline, SimplePacking, Stages, Sz3Mode, SzipSettings, ZfpSettings,
+};
 
-/// Checks that the pipeline of a descriptor can be set up, without running it.
-pub(crate) fn check_config(descriptor: &DataObjectDescriptor) -> Result<()> {
-    if descriptor.is_raw() { Ok(()) } else { Err(unknown_stage(descriptor)) }
+/// The pipeline of a descriptor, every parameter checked.
+///
+/// # Errors
+/// `Metadata` for parameters that are missing or of the wrong type; `Encoding` for unknown names, values out of range
+/// and combinations that cannot be read back.
+pub(crate) fn pipeline_of(descriptor: &DataObjectDescriptor) -> Result<Pipeline> {
+    let stages =
+        Stages { encoding: encoding(descriptor)?, filter: filter(descriptor)?, compression: compression(descriptor)? };
+    Ok(Pipeline::new(stages, descriptor.dtype, descriptor.element_count()?, descriptor.byte_order)?)
 }
 
-/// The first element that is not finite, in native byte order.
-pub(crate) fn first_non_finite(dtype: DType, bytes: &[u8]) -> Option<(u64, MaskKind)> {
-    let kind = |value: f64| match value {
-        _ if value.is_nan() => Some(MaskKind::Nan),
-        f64::INFINITY => Some(MaskKind::PosInf),
-        f64::NEG_INFINITY => Some(MaskKind::NegInf),
-        _ => None,
-    };
-    let (unit, per_element) = (dtype.swap_unit(), dtype.byte_width()? / dtype.swap_unit());
-    if !dtype.has_non_finite() {
-        return None;
+fn encoding(descriptor: &DataObjectDescriptor) -> Result<Encoding> {
+    let keys = Keys(descriptor);
+    match descriptor.encoding.as_str() {
+        "none" => Ok(Encoding::None),
+        "simple_packing" => Ok(Encoding::SimplePacking(SimplePacking {
+            sp_bits_per_value: keys.required("sp_bits_per_value")?,
+            sp_decimal_scale_factor: keys.integer("sp_decimal_scale_factor")?.unwrap_or(0),
+            sp_reference_value: keys.float("sp_reference_value")?,
+            sp_binary_scale_factor: keys.integer("sp_binary_scale_factor")?,
+        })),
+        other => Err(unknown("encoding", other)),
     }
-    bytes.chunks_exact(unit).enumerate().find_map(|(index, chunk)| {
-        let value = match (dtype, chunk) {
-            (DType::Float16, [a, b]) => half_value(u16::from_ne_bytes([*a, *b]), 5),
-            (DType::BFloat16, [a, b]) => half_value(u16::from_ne_bytes([*a, *b]), 8),
-            (_, chunk) => match (<[u8; 4]>::try_from(chunk), <[u8; 8]>::try_from(chunk)) {
-                (Ok(single), _) => f64::from(f32::from_ne_bytes(single)),
-                (_, Ok(double)) => f64::from_ne_bytes(double),
-                _ => 0.0,
-            },
-        };
-        Some(((index / per_element) as u64, kind(value)?))
+}
+
+fn filter(descriptor: &DataObjectDescriptor) -> Result<Filter> {
+    match descriptor.filter.as_str() {
+        "none" => Ok(Filter::None),
+        "shuffle" => Ok(Filter::Shuffle { shuffle_element_size: Keys(descriptor).required("shuffle_element_size")? }),
+        other => Err(unknown("filter", other)),
+    }
+}
+
+fn compression(descriptor: &DataObjectDescriptor) -> Result<Compression> {
+    let keys = Keys(descriptor);
+    Ok(match descriptor.compression.as_str() {
+        "none" => Compression::None,
+        "szip" => Compression::Szip(SzipSettings {
+            szip_rsi: keys.required("szip_rsi")?,
+            szip_block_size: keys.required("szip_block_size")?,
+            szip_flags: keys.required("szip_flags")?,
+            szip_block_offsets: keys.unsigned_list("szip_block_offsets")?,
+        }),
+        "zstd" => Compression::Zstd { zstd_level: keys.integer("zstd_level")? },
+        "lz4" => Compression::Lz4,
+        "blosc2" => Compression::Blosc2 {
+            blosc2_codec: keys.name("blosc2_codec", Blosc2Codec::from_name)?,
+            blosc2_clevel: keys.integer("blosc2_clevel")?,
+        },
+        "zfp" => Compression::Zfp(zfp(&keys)?),
+        "sz3" => Compression::Sz3 {
+            sz3_error_bound_mode: keys
+                .name("sz3_error_bound_mode", Sz3Mode::from_name)?
+                .ok_or_else(|| keys.missing("sz3_error_bound_mode"))?,
+            sz3_error_bound: keys.required_float("sz3_error_bound")?,
+        },
+        "rle" => Compression::Rle,
+        "roaring" => Compression::Roaring,
+        other => return Err(unknown("compression", other)),
     })
 }
 
-/// A 16-bit float as far as finiteness goes: NaN and infinities as they are, everything else zero.
-fn half_value(bits: u16, exponent_bits: u32) -> f64 {
-    let mantissa_bits = 15 - exponent_bits;
-    let (mantissa, exponent) = (bits & ((1 << mantissa_bits) - 1), (bits & 0x7fff) >> mantissa_bits);
-    match (exponent == (1 << exponent_bits) - 1, mantissa, bits >> 15) {
-        (false, ..) => 0.0,
-        (true, 0, 0) => f64::INFINITY,
-        (true, 0, _) => f64::NEG_INFINITY,
-        _ => f64::NAN,
+fn zfp(keys: &Keys<'_>) -> Result<ZfpSettings> {
+    let mode = keys.text("zfp_mode")?.ok_or_else(|| keys.missing("zfp_mode"))?;
+    match mode {
+        "fixed_rate" => Ok(ZfpSettings::FixedRate { zfp_rate: keys.required_float("zfp_rate")? }),
+        "fixed_precision" => Ok(ZfpSettings::FixedPrecision { zfp_precision: keys.required("zfp_precision")? }),
+        "fixed_accuracy" => Ok(ZfpSettings::FixedAccuracy { zfp_tolerance: keys.required_float("zfp_tolerance")? }),
+        other => Err(unknown("zfp_mode", other)),
     }
+}
+
+/// The parameters of a descriptor, by key and type.
+struct Keys<'d>(&'d DataObjectDescriptor);
+
+impl<'d> Keys<'d> {
+    fn value(&self, key: &str) -> Option<&'d Value> {
+        self.0.params.get(key)
+    }
+
+    /// An integer; a float such as 16.0 is none.
+    fn integer<T: TryFrom<i128>>(&self, key: &str) -> Result<Option<T>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Integer(number)) => match T::try_from(*number) {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(self.wrong(key, &format!("{number} is out of range"))),
+            },
+            Some(other) => Err(self.wrong(key, &format!("expected an integer, found {}", other.kind()))),
+        }
+    }
+
+    fn required<T: TryFrom<i128>>(&self, key: &str) -> Result<T> {
+        self.integer(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// A float, or an integer that a double holds exactly.
+    fn float(&self, key: &str) -> Result<Option<f64>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Float(number)) => Ok(Some(*number)),
+            Some(Value::Integer(number)) if number.unsigned_abs() <= 1 << 53 => Ok(Some(*number as f64)),
+            Some(Value::Integer(number)) => Err(self.wrong(key, &format!("{number} is beyond 2^53"))),
+            Some(other) => Err(self.wrong(key, &format!("expected a number, found {}", other.kind()))),
+        }
+    }
+
+    fn required_float(&self, key: &str) -> Result<f64> {
+        self.float(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&'d str>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(key, &format!("expected text, found {}", other.kind()))),
+        }
+    }
+
+    fn name<T>(&self, key: &str, from_name: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+        self.text(key)?.map(|name| from_name(name).ok_or_else(|| unknown(key, name))).transpose()
+    }
+
+    fn unsigned_list(&self, key: &str) -> Result<Option<Vec<u64>>> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let numbers = value.as_array().and_then(|items| {
+            items.iter().map(|item| item.as_integer().and_then(|number| u64::try_from(number).ok())).collect()
+        });
+        match numbers {
+            Some(numbers) => Ok(Some(numbers)),
+            None => Err(self.wrong(key, &format!("expected an array of unsigned integers, found {}", value.kind()))),
+        }
+    }
+
+    fn missing(&self, key: &str) -> TensogramError {
+        self.wrong(key, "the codec needs this parameter")
+    }
+
+    fn wrong(&self, key: &str, problem: &str) -> TensogramError {
+        let fault = Fault::format("codec_parameter", format!("{key}: {problem}"));
+        TensogramError::Metadata(fault.on(format!("descriptor.{key}")))
+    }
+}
+
+fn unknown(stage: &str, name: &str) -> TensogramError {
+    let fault = Fault::new(crate::error::ErrorKind::Unsupported, "unknown_codec", format!("unknown {stage} {name:?}"));
+    TensogramError::Encoding(fault.on(format!("descriptor.{stage}")))
 }

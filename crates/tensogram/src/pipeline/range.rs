@@ -1,71 +1,158 @@
 //! Parts of payloads to parts of elements (TG-12.5).
 
-use super::decode::{check_claim, to_wanted_order, unknown_stage};
+use super::decode::{chain_options, checked_pipeline, restore};
+use super::masks::read_masks;
 use crate::error::{Fault, Result, TensogramError};
-use crate::message::ObjectView;
+use crate::message::{ObjectView, too_large};
 use crate::read::DecodeOptions;
-use fw_tensor::{DType, Selection, TensorBuf, TensorError};
+use fw_codec::Window;
+use fw_codec::chain::{Compression, Filter, Pipeline};
+use fw_tensor::{DType, Selection, SlicePlan, TensorBuf, TensorError};
+use std::ops::Range;
 
-/// Decodes runs of elements, one buffer per run.
+/// What decoding a selection costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SliceCost {
+    /// Only the runs of elements that the selection names are decoded.
+    Runs {
+        /// How many there are.
+        count: u64,
+    },
+    /// One range of elements that covers the selection is decoded, and the selection copied out of it.
+    Cover {
+        /// Elements decoded.
+        elements: u64,
+    },
+    /// The codec cannot begin anywhere: the whole object is decoded.
+    Whole,
+}
+
+/// Decodes runs of elements, one buffer per run; refuses codecs that would have to decode everything.
 pub(crate) fn decode_ranges(
     object: &ObjectView<'_>,
     ranges: &[(u64, u64)],
     options: &DecodeOptions,
 ) -> Result<Vec<Vec<u8>>> {
     let descriptor = object.descriptor();
-    check_claim(object, options)?;
+    let pipeline = checked_pipeline(object, options)?;
     if descriptor.dtype == DType::Bitmask {
         return Err(TensorError::Unsliceable { dtype: descriptor.dtype }.into());
     }
+    if matches!(&pipeline.stages().compression, Compression::Szip(settings) if settings.szip_block_offsets.is_none()) {
+        let message = "a range of an szip payload needs szip_block_offsets in its descriptor";
+        return Err(TensogramError::Compression(Fault::format("missing_szip_block_offsets", message)));
+    }
+    if pipeline.stages().filter != Filter::None || !pipeline.can_slice() {
+        let message = format!(
+            "filter {:?} and compression {:?} allow no range; decode the object, or slice it",
+            descriptor.filter, descriptor.compression
+        );
+        return Err(TensogramError::Encoding(Fault::misuse("range_not_supported", message)));
+    }
+    let chain = chain_options(descriptor, options)?;
     let count = descriptor.element_count()?;
+    let width = descriptor.dtype.byte_width().unwrap_or(1);
     ranges
         .iter()
         .map(|(first, len)| {
-            let mut out = vec![0; run_bytes(object, count, *first, *len)?];
-            run_into(object, *first, options, &mut out)?;
+            let range = checked_run(count, *first, *len)?;
+            // The whole object fits in 64 bits and this is a part of it.
+            let bytes = usize::try_from(len * width as u64).map_err(|_| too_large())?;
+            let mut out = fw_codec::alloc::zeroed(bytes)?;
+            pipeline.decode_range_into(Window::whole(object.payload()), range, &chain, &mut out)?;
+            restore(object, options, *first, &mut out)?;
             Ok(out)
         })
         .collect()
 }
 
-/// Decodes an N-dimensional selection.
+/// Decodes an N-dimensional selection, whatever the codec.
 pub(crate) fn slice(object: &ObjectView<'_>, selection: &Selection, options: &DecodeOptions) -> Result<TensorBuf> {
     let descriptor = object.descriptor();
-    check_claim(object, options)?;
-    if descriptor.dtype == DType::Bitmask {
-        return Err(TensorError::Unsliceable { dtype: descriptor.dtype }.into());
+    let pipeline = checked_pipeline(object, options)?;
+    let plan = plan_of(object, selection)?;
+    let chain = chain_options(descriptor, options)?;
+    let width = descriptor.dtype.byte_width().ok_or(TensorError::Unsliceable { dtype: descriptor.dtype })?;
+    let total = usize::try_from(plan.element_count().saturating_mul(width as u64)).map_err(|_| too_large())?;
+    let mut data = fw_codec::alloc::zeroed(total)?;
+    let run = plan.run_len() as usize * width;
+    let payload = Window::whole(object.payload());
+    match cost(&pipeline, &plan) {
+        SliceCost::Runs { .. } => {
+            for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
+                pipeline.decode_range_into(payload, range, &chain, out)?;
+            }
+        }
+        SliceCost::Cover { .. } => {
+            let bounds = plan.bounds();
+            let mut cover = fw_codec::alloc::zeroed(covered_bytes(&bounds, width)?)?;
+            pipeline.decode_range_into(payload, bounds.clone(), &chain, &mut cover)?;
+            copy_runs(&plan, &cover, bounds.start, width, &mut data);
+        }
+        SliceCost::Whole => {
+            let whole = pipeline.decode(object.payload(), &chain)?;
+            copy_runs(&plan, &whole, 0, width, &mut data);
+        }
     }
-    let count = descriptor.element_count()?;
-    let plan = selection.plan(&descriptor.shape)?;
-    let run = run_bytes(object, count, plan.bounds().start, plan.run_len())?;
-    let mut data = vec![0; run * plan.run_count() as usize];
-    for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
-        run_into(object, range.start, options, out)?;
+    if options.restore_non_finite && object.masks().next().is_some() {
+        let masks = read_masks(object)?;
+        for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
+            masks.restore(out, descriptor.dtype, chain.order, range.start);
+        }
     }
     Ok(TensorBuf::new(descriptor.dtype, plan.shape().to_vec(), data)?)
 }
 
-/// Bytes of a run of elements, once it lies inside the object.
-fn run_bytes(object: &ObjectView<'_>, count: u64, first: u64, len: u64) -> Result<usize> {
-    if first.checked_add(len).is_none_or(|end| end > count) {
-        let message = format!("range of {len} elements from {first} reaches past the {count} elements of the object");
-        return Err(TensogramError::Encoding(Fault::misuse("range_out_of_bounds", message)));
-    }
-    // The whole object fits in 64 bits and this is a part of it.
-    let width = object.descriptor().dtype.byte_width().unwrap_or(1) as u64;
-    usize::try_from(len * width).map_err(|_| crate::message::too_large())
+/// What [`slice`] would cost.
+pub(crate) fn slice_cost(object: &ObjectView<'_>, selection: &Selection) -> Result<SliceCost> {
+    let pipeline = super::plan::pipeline_of(object.descriptor())?;
+    Ok(cost(&pipeline, &plan_of(object, selection)?))
 }
 
-fn run_into(object: &ObjectView<'_>, first: u64, options: &DecodeOptions, out: &mut [u8]) -> Result<()> {
+fn plan_of(object: &ObjectView<'_>, selection: &Selection) -> Result<SlicePlan> {
     let descriptor = object.descriptor();
-    if !descriptor.is_raw() {
-        return Err(unknown_stage(descriptor));
+    if descriptor.dtype.byte_width().is_none() {
+        return Err(TensorError::Unsliceable { dtype: descriptor.dtype }.into());
     }
-    let width = descriptor.dtype.byte_width().unwrap_or(1);
-    let start = first as usize * width;
-    // `check_claim` proved that the payload has exactly the bytes of the object, and the run lies inside it.
-    let payload = object.payload().get(start..start + out.len()).unwrap_or(&[]);
-    out.copy_from_slice(payload);
-    to_wanted_order(descriptor, options, out);
-    Ok(())
+    Ok(selection.plan(&descriptor.shape)?)
 }
+
+fn cost(pipeline: &Pipeline, plan: &SlicePlan) -> SliceCost {
+    let (runs, bounds) = (plan.run_count(), plan.bounds());
+    let raw = pipeline.stages().compression == Compression::None && pipeline.stages().filter == Filter::None;
+    let cover = bounds.end - bounds.start;
+    match pipeline.can_slice() {
+        false => SliceCost::Whole,
+        true if raw || runs <= 1 => SliceCost::Runs { count: runs },
+        // Blocks are decoded whole: neighbouring runs would decode the same ones again and again.
+        true if cover / runs <= SHARED_BLOCK => SliceCost::Cover { elements: cover },
+        true => SliceCost::Runs { count: runs },
+    }
+}
+
+fn copy_runs(plan: &SlicePlan, from: &[u8], first: u64, width: usize, to: &mut [u8]) {
+    let run = plan.run_len() as usize * width;
+    for (range, out) in plan.runs().zip(to.chunks_exact_mut(run.max(1))) {
+        let start = (range.start - first) as usize * width;
+        out.copy_from_slice(from.get(start..start + out.len()).unwrap_or(&[]));
+    }
+}
+
+fn covered_bytes(bounds: &Range<u64>, width: usize) -> Result<usize> {
+    usize::try_from((bounds.end - bounds.start).saturating_mul(width as u64)).map_err(|_| too_large())
+}
+
+fn checked_run(count: u64, first: u64, len: u64) -> Result<Range<u64>> {
+    match first.checked_add(len) {
+        Some(end) if end <= count => Ok(first..end),
+        _ => {
+            let message =
+                format!("range of {len} elements from {first} reaches past the {count} elements of the object");
+            Err(TensogramError::Encoding(Fault::misuse("range_out_of_bounds", message)))
+        }
+    }
+}
+
+/// Runs closer together than this many elements are likely to share a compressed block.
+const SHARED_BLOCK: u64 = 4096;

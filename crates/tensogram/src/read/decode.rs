@@ -7,6 +7,7 @@ use crate::frame::{Outline, UnknownFrames, Walk, WalkEvent, on_slice};
 use crate::message::{ObjectView, full_metadata, metadata_of, verify_frame_hash};
 use crate::wire::{FrameType, Preamble};
 use fw_bytes::Limits;
+use fw_codec::mask::Masks;
 
 /// A descriptor and the decoded bytes of its object.
 pub type DecodedObject = (DataObjectDescriptor, Vec<u8>);
@@ -27,6 +28,26 @@ pub fn decode(message: &[u8], options: &DecodeOptions) -> Result<(GlobalMetadata
     let (metadata, objects) = open(message, options, Verify::Every)?;
     let decoded = objects.into_iter().map(|object| decoded(object, options)).collect::<Result<_>>()?;
     Ok((metadata, decoded))
+}
+
+/// An object with zeros for its NaN and infinities, and the masks that say where they were.
+pub type MaskedObject = (DataObjectDescriptor, Vec<u8>, Masks);
+
+/// Reads a whole message without putting NaN and infinities back: zeros stand for them, and the masks come along.
+///
+/// Digests are not verified.
+///
+/// # Errors
+/// Any fault in any frame.
+pub fn decode_with_masks(message: &[u8], options: &DecodeOptions) -> Result<(GlobalMetadata, Vec<MaskedObject>)> {
+    let options = DecodeOptions { verify_hash: false, restore_non_finite: false, ..options.clone() };
+    let (metadata, objects) = open(message, &options, Verify::None)?;
+    let masked = |object: ObjectView<'_>| {
+        let located = |error: TensogramError| error.on(format!("object[{}]", object.index()));
+        let (bytes, masks) = (object.decode(&options).map_err(located)?, object.decode_masks().map_err(located)?);
+        Ok((object.into_descriptor(), bytes, masks))
+    };
+    Ok((metadata, objects.into_iter().map(masked).collect::<Result<_>>()?))
 }
 
 /// Reads the first metadata frame and nothing else; works on the beginning of a message too.

@@ -37,7 +37,7 @@ fn check_object(
             }
             Err(error) => return Err(("decoded_size_mismatch", error.to_string())),
         }
-    } else if pipeline::check_config(descriptor).is_err() {
+    } else if pipeline::pipeline_of(descriptor).is_err() {
         // Already reported as a configuration that cannot be followed.
         return Ok(());
     }
@@ -53,7 +53,7 @@ fn check_object(
     // Masked elements stand as zeros here, and are so exempt.
     let plain = DecodeOptions { restore_non_finite: false, ..restored };
     let bytes = view.decode(&plain).map_err(failed)?;
-    match pipeline::first_non_finite(descriptor.dtype, &bytes) {
+    match fw_codec::finite::first_non_finite(&bytes, descriptor.dtype, fw_tensor::ByteOrder::NATIVE, 1) {
         Some((element, kind)) => {
             let code = if kind == crate::MaskKind::Nan { "nan_detected" } else { "inf_detected" };
             Err((code, format!("element {element} is not finite and no mask covers it")))

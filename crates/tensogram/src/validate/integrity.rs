@@ -143,7 +143,7 @@ impl Checker<'_, '_> {
             if view.descriptor().is_raw() {
                 continue;
             }
-            if let Err(error) = pipeline::check_config(view.descriptor()) {
+            if let Err(error) = pipeline::pipeline_of(view.descriptor()) {
                 self.push(place(Finding::error("pipeline_config_failed", error.to_string())));
             } else if let Err(error) = view.decode(&decode) {
                 self.push(place(Finding::error("decode_pipeline_failed", error.to_string())));

@@ -9,5 +9,5 @@ mod stream; // a message object by object
 
 pub use builder::MessageBuilder;
 pub use message::{encode, encode_pre_encoded};
-pub use options::{AggregateHash, EncodeOptions};
+pub use options::{AggregateHash, EncodeOptions, MaskMethod};
 pub use stream::{Lengths, StreamingEncoder};

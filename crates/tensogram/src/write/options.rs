@@ -1,6 +1,10 @@
 //! How to write.
 
 use crate::describe::Provenance;
+use fw_codec::mask;
+
+/// How a mask of non-finite values is stored.
+pub use fw_codec::mask::Method as MaskMethod;
 
 /// Where the digests of all objects are gathered in one frame (TG-9.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -25,6 +29,19 @@ pub struct EncodeOptions {
     pub hashing: bool,
     /// Where to gather the digests of the objects.
     pub aggregate_hash: AggregateHash,
+    /// Set NaN aside in a mask instead of refusing it. Its payload bits and sign are not kept: the canonical NaN of
+    /// the element type comes back.
+    pub allow_nan: bool,
+    /// Set infinities aside in masks instead of refusing them.
+    pub allow_inf: bool,
+    /// How the mask of NaN is stored.
+    pub nan_mask_method: MaskMethod,
+    /// How the mask of positive infinity is stored.
+    pub pos_inf_mask_method: MaskMethod,
+    /// How the mask of negative infinity is stored.
+    pub neg_inf_mask_method: MaskMethod,
+    /// Masks of up to this many bytes are stored as they are, whatever the method; 0 never does that.
+    pub small_mask_threshold_bytes: u64,
     /// Threads to encode with; 0 and 1 mean the calling thread alone. `FW_THREADS` overrides 0. The bytes written
     /// do not depend on it.
     pub threads: usize,
@@ -34,11 +51,34 @@ pub struct EncodeOptions {
 
 impl Default for EncodeOptions {
     fn default() -> Self {
-        Self { hashing: true, aggregate_hash: AggregateHash::default(), threads: 0, provenance: None }
+        let masks = mask::Options::default();
+        Self {
+            hashing: true,
+            aggregate_hash: AggregateHash::default(),
+            allow_nan: masks.allow_nan,
+            allow_inf: masks.allow_inf,
+            nan_mask_method: masks.nan_mask_method,
+            pos_inf_mask_method: masks.pos_inf_mask_method,
+            neg_inf_mask_method: masks.neg_inf_mask_method,
+            small_mask_threshold_bytes: masks.small_mask_threshold_bytes,
+            threads: 0,
+            provenance: None,
+        }
     }
 }
 
 impl EncodeOptions {
+    pub(crate) fn mask_options(&self) -> mask::Options {
+        mask::Options {
+            allow_nan: self.allow_nan,
+            allow_inf: self.allow_inf,
+            nan_mask_method: self.nan_mask_method.clone(),
+            pos_inf_mask_method: self.pos_inf_mask_method.clone(),
+            neg_inf_mask_method: self.neg_inf_mask_method.clone(),
+            small_mask_threshold_bytes: self.small_mask_threshold_bytes,
+        }
+    }
+
     pub(super) fn provenance(&self) -> Provenance {
         self.provenance.clone().unwrap_or_else(Provenance::now)
     }
