@@ -15,7 +15,7 @@ use crate::row::Row;
 const RANGE: (u64, u64) = (5, 20);
 
 /// Checks a corrupt case.
-pub fn check(manifest: &Manifest, case: &Corrupt, originals: &BTreeMap<String, String>, row: &mut Row) {
+pub fn check(manifest: &Manifest, case: &Corrupt, originals: &BTreeMap<String, Vec<String>>, row: &mut Row) {
     let Some(file) = row.accept("file", manifest.file(&case.file)) else { return };
     let time = Duration::from_secs(case.limits.max_seconds);
     // Converting saturates, which is all a bound needs.
@@ -81,16 +81,22 @@ fn judge<E: std::fmt::Display>(
 /// The undamaged data, read from the valid case that decodes to it.
 struct Original<'a> {
     manifest: &'a Manifest,
-    originals: &'a BTreeMap<String, String>,
+    originals: &'a BTreeMap<String, Vec<String>>,
     digest: Option<&'a str>,
 }
 
 impl Original<'_> {
     fn range(&self, dtype: DType) -> Option<Vec<u8>> {
-        let file = self.manifest.file(self.originals.get(self.digest?)?).ok()?;
-        let (_, objects) = decode(&file, &DecodeOptions::default()).ok()?;
-        let bytes = &objects.first()?.1;
+        let bytes = self.originals.get(self.digest?)?.iter().find_map(|file| self.decoded(file))?;
         let width = (dtype.bits() / 8) as usize;
         bytes.get(RANGE.0 as usize * width..(RANGE.0 + RANGE.1) as usize * width).map(<[u8]>::to_vec)
+    }
+
+    /// What a file decodes to, when that is the original.
+    fn decoded(&self, file: &str) -> Option<Vec<u8>> {
+        let file = self.manifest.file(file).ok()?;
+        let (_, objects) = decode(&file, &DecodeOptions::default()).ok()?;
+        let (_, bytes) = objects.into_iter().next()?;
+        (self.digest == Some(sha256(&bytes).as_str())).then_some(bytes)
     }
 }

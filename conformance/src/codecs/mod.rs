@@ -64,9 +64,18 @@ pub fn run(manifest: &Manifest, rows: &mut Rows) -> Companions {
     Companions::new()
 }
 
-/// Files by the digest of what they decode to: corrupt cases name their original by it.
-fn originals(cases: &[Json]) -> BTreeMap<String, String> {
-    let pair =
-        |case: &Json| Some((case["decoded"]["sha256_little"].as_str()?.to_owned(), case["file"].as_str()?.to_owned()));
-    cases.iter().filter_map(pair).collect()
+/// Files by the digest of what they should decode to: corrupt cases name their original by it. Damaged files that may
+/// still decode to it count too; whoever reads one compares the digest.
+fn originals(cases: &[Json]) -> BTreeMap<String, Vec<String>> {
+    let mut originals: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for case in cases {
+        let digest = match case["full_decode"].as_str() {
+            Some("ok_same" | "error_or_same") => &case["original_sha256_little"],
+            _ => &case["decoded"]["sha256_little"],
+        };
+        if let (Some(digest), Some(file)) = (digest.as_str(), case["file"].as_str()) {
+            originals.entry(digest.to_owned()).or_default().push(file.to_owned());
+        }
+    }
+    originals
 }

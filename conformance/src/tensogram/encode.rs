@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use fw_tensogram::describe::cbor;
 use fw_tensogram::{
-    AggregateHash, DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, Provenance, StreamingEncoder,
-    TensogramError, Value, decode, encode, encode_pre_encoded,
+    AggregateHash, DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, MaskMethod, Provenance,
+    StreamingEncoder, TensogramError, Value, decode, decode_object, encode, encode_pre_encoded,
 };
 use fw_tensor::{ByteOrder, row_major_strides};
 use serde_json::{Map, Value as Json};
@@ -17,7 +17,7 @@ use crate::row::Row;
 
 /// Encodes what a vector was made from and compares every byte.
 pub fn check_input(input: &EncodeInput, vector: &Vector, file: &[u8], row: &mut Row) {
-    let Some(request) = row.accept("encode input", Request::from_input(input)) else { return };
+    let Some(request) = row.accept("encode input", Request::from_input(input, file)) else { return };
     for (name, value, expected) in [
         ("base", Value::Array(request.metadata.base.iter().map(map_value).collect()), &input.base_cbor),
         ("_extra_", map_value(&request.metadata.extra), &input.extra_cbor),
@@ -103,14 +103,15 @@ pub struct Request {
 }
 
 impl Request {
-    fn from_input(input: &EncodeInput) -> Result<Self, String> {
+    /// What went into `file`. Data that the manifest names only by its digest is what the file decodes to.
+    fn from_input(input: &EncodeInput, file: &[u8]) -> Result<Self, String> {
         let base = input.base.as_array().ok_or("base is no array")?;
         let metadata = GlobalMetadata {
             base: base.iter().map(json::to_map).collect::<Result<_, _>>()?,
             extra: json::to_map(&input.extra)?,
             ..GlobalMetadata::default()
         };
-        let mut request = Self::new(metadata, &input.objects, &input.options)?;
+        let mut request = Self::new(metadata, &input.objects, &input.options, file)?;
         request.options.provenance = Some(Provenance {
             encoder_name: input.provenance.encoder.name.clone(),
             encoder_version: input.provenance.encoder.version.clone(),
@@ -133,15 +134,17 @@ impl Request {
                 _ => drop(metadata.extra.insert(key.clone(), json::to_value(value)?)),
             }
         }
-        Self::new(metadata, &case.objects, &case.options)
+        Self::new(metadata, &case.objects, &case.options, &[])
     }
 
-    fn new(metadata: GlobalMetadata, objects: &[InputObject], options: &Options) -> Result<Self, String> {
+    fn new(metadata: GlobalMetadata, objects: &[InputObject], options: &Options, file: &[u8]) -> Result<Self, String> {
         let objects = objects
             .iter()
-            .map(|object| {
+            .enumerate()
+            .map(|(index, object)| {
                 let descriptor = descriptor(&object.descriptor)?;
-                let data = data(object, &descriptor)?;
+                let decoded = || decode_object(file, index, &DecodeOptions::default()).ok().map(|(_, _, bytes)| bytes);
+                let data = data(object, &descriptor, decoded)?;
                 Ok((descriptor, data))
             })
             .collect::<Result<_, String>>()?;
@@ -225,10 +228,29 @@ pub fn encode_options(options: &Options) -> Result<EncodeOptions, String> {
         Some(other) => return Err(format!("aggregate_hash `{other}`")),
     };
     let threads = options.threads.unwrap_or(0) as usize;
-    Ok(EncodeOptions { hashing, aggregate_hash, threads, ..EncodeOptions::default() })
+    let method = |name: &Option<String>| match name {
+        None => Ok(MaskMethod::Roaring),
+        Some(name) => MaskMethod::from_name(name).ok_or_else(|| format!("mask method `{name}`")),
+    };
+    Ok(EncodeOptions {
+        hashing,
+        aggregate_hash,
+        threads,
+        allow_nan: options.allow_nan,
+        allow_inf: options.allow_inf,
+        nan_mask_method: method(&options.nan_mask_method)?,
+        pos_inf_mask_method: method(&options.pos_inf_mask_method)?,
+        neg_inf_mask_method: method(&options.neg_inf_mask_method)?,
+        small_mask_threshold_bytes: options.small_mask_threshold_bytes.map_or(128, |bytes| bytes as u64),
+        ..EncodeOptions::default()
+    })
 }
 
-fn data(object: &InputObject, descriptor: &DataObjectDescriptor) -> Result<Vec<u8>, String> {
+fn data(
+    object: &InputObject,
+    descriptor: &DataObjectDescriptor,
+    decoded: impl FnOnce() -> Option<Vec<u8>>,
+) -> Result<Vec<u8>, String> {
     let implied = || match object.data_len {
         Some(len) => Ok(len),
         None => descriptor.decoded_len().ok().and_then(|len| usize::try_from(len).ok()).ok_or("no length for the data"),
@@ -237,6 +259,7 @@ fn data(object: &InputObject, descriptor: &DataObjectDescriptor) -> Result<Vec<u
         (Some(hex), None, None) => unhex(hex)?,
         (None, Some("byte i = i mod 251"), None) => (0..implied()?).map(|index| (index % 251) as u8).collect(),
         (None, None, Some("all bytes zero")) => vec![0; implied()?],
+        (None, None, None) if object.data_sha256.is_some() => decoded().ok_or("the file does not decode")?,
         (_, pattern, words) => return Err(format!("data not understood: {pattern:?} {words:?}")),
     };
     if object.data_len.is_some_and(|len| len != data.len()) {

@@ -114,11 +114,12 @@ fn separate(
 fn complete(descriptor: &mut Cow<'_, DataObjectDescriptor>, derived: Derived) {
     if let Some(packing) = derived.simple_packing {
         let params = &mut descriptor.to_mut().params;
-        params.insert("sp_bits_per_value".to_owned(), Value::from(packing.sp_bits_per_value));
-        params.insert("sp_decimal_scale_factor".to_owned(), Value::from(packing.sp_decimal_scale_factor));
+        // What the caller gave stays as given; only what was derived is added.
+        let mut add = |key: &str, value: Value| drop(params.entry(key.to_owned()).or_insert(value));
+        add("sp_decimal_scale_factor", Value::from(packing.sp_decimal_scale_factor));
         if let (Some(reference), Some(scale)) = (packing.sp_reference_value, packing.sp_binary_scale_factor) {
-            params.insert("sp_reference_value".to_owned(), Value::from(reference));
-            params.insert("sp_binary_scale_factor".to_owned(), Value::from(scale));
+            add("sp_reference_value", Value::from(reference));
+            add("sp_binary_scale_factor", Value::from(scale));
         }
     }
     if let Some(offsets) = derived.szip_block_offsets {

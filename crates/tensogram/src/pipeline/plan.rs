@@ -5,6 +5,7 @@ use crate::error::{Fault, Result, TensogramError};
 use fw_codec::chain::{
     Blosc2Codec, Compression, Encoding, Filter, Pipeline, SimplePacking, Stages, Sz3Mode, SzipSettings, ZfpSettings,
 };
+use fw_tensor::DType;
 
 /// The pipeline of a descriptor, every parameter checked.
 ///
@@ -21,6 +22,11 @@ fn encoding(descriptor: &DataObjectDescriptor) -> Result<Encoding> {
     let keys = Keys(descriptor);
     match descriptor.encoding.as_str() {
         "none" => Ok(Encoding::None),
+        // Before its parameters are read: on another type they would not help.
+        "simple_packing" if descriptor.dtype != DType::Float64 => {
+            let message = format!("simple_packing takes float64, not {}", descriptor.dtype);
+            Err(TensogramError::Encoding(Fault::misuse("unsupported_combination", message)))
+        }
         "simple_packing" => Ok(Encoding::SimplePacking(SimplePacking {
             sp_bits_per_value: keys.required("sp_bits_per_value")?,
             sp_decimal_scale_factor: keys.integer("sp_decimal_scale_factor")?.unwrap_or(0),

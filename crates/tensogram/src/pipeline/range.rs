@@ -43,7 +43,9 @@ pub(crate) fn decode_ranges(
         let message = "a range of an szip payload needs szip_block_offsets in its descriptor";
         return Err(TensogramError::Compression(Fault::format("missing_szip_block_offsets", message)));
     }
-    if pipeline.stages().filter != Filter::None || !pipeline.can_slice() {
+    // In its other modes zfp has to look at what comes before the range, but decodes only the range.
+    let seekable = pipeline.can_slice() || matches!(&pipeline.stages().compression, Compression::Zfp(_));
+    if pipeline.stages().filter != Filter::None || !seekable {
         let message = format!(
             "filter {:?} and compression {:?} allow no range; decode the object, or slice it",
             descriptor.filter, descriptor.compression

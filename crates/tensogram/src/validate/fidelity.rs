@@ -46,13 +46,10 @@ fn check_object(
         _ => ("decode_object_failed", error.to_string()),
     };
     let view = ObjectView::read(structure.message, object.frame, index, &options.limits).map_err(failed)?;
-    let restored = DecodeOptions { limits: options.limits, ..DecodeOptions::default() };
-    if view.masks().next().is_some() {
-        view.decode(&restored).map_err(failed)?;
-    }
     // Masked elements stand as zeros here, and are so exempt.
-    let plain = DecodeOptions { restore_non_finite: false, ..restored };
+    let plain = DecodeOptions { restore_non_finite: false, limits: options.limits, ..DecodeOptions::default() };
     let bytes = view.decode(&plain).map_err(failed)?;
+    view.decode_masks().map_err(|error| ("decode_object_failed", error.to_string()))?;
     match fw_codec::finite::first_non_finite(&bytes, descriptor.dtype, fw_tensor::ByteOrder::NATIVE, 1) {
         Some((element, kind)) => {
             let code = if kind == crate::MaskKind::Nan { "nan_detected" } else { "inf_detected" };
