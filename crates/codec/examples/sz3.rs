@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sz3 run LIST             each line of LIST: `encode MODE BOUND INPUT OUTPUT` or `decode COUNT INPUT OUTPUT`
-//! sz3 bench MODE BOUND IN  times both ways on the doubles of a file, best of several runs
+//! sz3 bench MODE BOUND IN  times both ways on the doubles of a file, the mean of many runs
 //! ```
 //! Files hold little-endian doubles or raw payloads.
 
@@ -11,7 +11,12 @@ use fw_codec::{
     sz3::{Sz3, Sz3Bound},
 };
 use fw_tensor::ByteOrder;
-use std::{env, error::Error, fs, time::Instant};
+use std::{
+    env,
+    error::Error,
+    fs,
+    time::{Duration, Instant},
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -51,12 +56,12 @@ fn codec(mode: &str, bound: &str) -> Result<Sz3, Box<dyn Error>> {
 
 fn bench(codec: &Sz3, input: &[u8]) -> Result<(), Box<dyn Error>> {
     let mut encoded = Vec::new();
-    let encode = best(|| {
+    let encode = mean(|| {
         encoded.clear();
         codec.encode(input, 0, &mut encoded)
     })?;
     let mut decoded = vec![0; input.len()];
-    let decode = best(|| codec.decode_into(&encoded, 0, &mut decoded))?;
+    let decode = mean(|| codec.decode_into(&encoded, 0, &mut decoded))?;
     let rate = |seconds: f64| input.len() as f64 / seconds / 1e6;
     println!(
         "{} bytes -> {} bytes, encode {:.0} MB/s, decode {:.0} MB/s",
@@ -68,13 +73,18 @@ fn bench(codec: &Sz3, input: &[u8]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The shortest of some runs, in seconds.
-fn best(mut work: impl FnMut() -> Result<(), CodecError>) -> Result<f64, CodecError> {
-    let mut shortest = f64::INFINITY;
-    for _ in 0..15 {
-        let start = Instant::now();
+/// The mean of many runs, in seconds of processor time where the system tells it: other work does not count.
+fn mean(mut work: impl FnMut() -> Result<(), CodecError>) -> Result<f64, CodecError> {
+    let processor = || {
+        let used = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        Some(used.split(' ').next()?.parse::<f64>().ok()? / 1e9)
+    };
+    work()?; // memory and caches as they will be
+    let (start, wall) = (processor(), Instant::now());
+    let mut runs = 0.0;
+    while wall.elapsed() < Duration::from_secs(2) {
         work()?;
-        shortest = shortest.min(start.elapsed().as_secs_f64());
+        runs += 1.0;
     }
-    Ok(shortest)
+    Ok(processor().zip(start).map_or(wall.elapsed().as_secs_f64(), |(end, start)| end - start) / runs)
 }

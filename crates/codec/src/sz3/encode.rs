@@ -2,9 +2,8 @@
 
 use super::huffman::{self, Count};
 use super::interpolation::{self, Layout};
-use super::lorenzo::{self, Before};
+use super::lorenzo::{self, Before, Encoded};
 use super::packed;
-use super::quantizer::Quantized;
 use super::stream::{self, Algorithm, DEFAULT_BLOCK_SIZE};
 use super::tune::{Prediction, Sample};
 use crate::CodecError;
@@ -15,7 +14,8 @@ pub(super) fn encode(values: &[f64], error_bound: f64, out: &mut Vec<u8>) -> Res
     // Without a usable bound there is nothing to round to. Below the smallest normal number its inverse overflows.
     let lossy = if (f64::MIN_POSITIVE..f64::INFINITY).contains(&error_bound) && values.len() >= MIN_VALUES {
         let sample = Sample::new(values);
-        let (algorithm, unpacked) = predicted(values, error_bound, sample.best(error_bound)?)?;
+        let (prediction, encoded) = sample.best(error_bound)?;
+        let (algorithm, unpacked) = predicted(values, error_bound, prediction, encoded)?;
         let frame = packed::pack(&unpacked)?;
         // Doubles with few distinct bits (small integers, repeats) can pack better than any prediction.
         let clear = frame.len() < raw_len / 20 || (frame.len() as f64) < 0.9 * sample.packed_len()?;
@@ -36,26 +36,27 @@ pub(super) fn encode(values: &[f64], error_bound: f64, out: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// The part of a stream that zstd packs.
-fn predicted(values: &[f64], error_bound: f64, prediction: Prediction) -> Result<(Algorithm, Vec<u8>), CodecError> {
+/// The part of a stream that zstd packs. What a trial on all the values already `encoded` is not done again.
+fn predicted(
+    values: &[f64],
+    error_bound: f64,
+    prediction: Prediction,
+    encoded: Option<Encoded>,
+) -> Result<(Algorithm, Vec<u8>), CodecError> {
+    let encoded = encoded.unwrap_or_else(|| prediction.encode(Before::default(), values, error_bound));
     let mut out = Vec::new();
-    match prediction {
+    let algorithm = match prediction {
         Prediction::Interpolation(tuning) => {
-            let layout = Layout::new(tuning, values.len());
-            let mut quantized = Quantized::default();
-            interpolation::encode(values, layout, error_bound, &mut quantized);
-            interpolation::write_section(layout, &quantized, error_bound, &mut out);
-            huffman::write_section(&quantized.codes, Count::Stored, &mut out)?;
-            Ok((Algorithm::Interpolation, out))
+            interpolation::write_section(Layout::new(tuning, values.len()), &encoded.quantized, error_bound, &mut out);
+            Algorithm::Interpolation
         }
-        Prediction::Lorenzo(choice) => {
-            let mut encoded = lorenzo::Encoded::default();
-            lorenzo::encode(Before::default(), values, DEFAULT_BLOCK_SIZE, choice, error_bound, &mut encoded);
+        Prediction::Lorenzo(_) => {
             lorenzo::write_section(&encoded, error_bound, &mut out)?;
-            huffman::write_section(&encoded.quantized.codes, Count::Stored, &mut out)?;
-            Ok((Algorithm::Lorenzo { block_size: DEFAULT_BLOCK_SIZE }, out))
+            Algorithm::Lorenzo { block_size: DEFAULT_BLOCK_SIZE }
         }
-    }
+    };
+    huffman::write_section(&encoded.quantized.codes, Count::Stored, &mut out)?;
+    Ok((algorithm, out))
 }
 
 /// The bytes of `values` as streams store them.

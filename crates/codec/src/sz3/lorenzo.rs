@@ -13,31 +13,24 @@ pub(super) fn decode(unpacked: &[u8], block_size: u32, out: &mut [f64]) -> Resul
     let mut cursor = Cursor::new(unpacked);
     let found = cursor.u64_le("number of blocks").map_err(fault::inner)?;
     let block_count = out.len().div_ceil(block_size as usize) as u64;
-    let mut selectors = match found {
-        // Without selectors there is only the first predictor.
-        0 => None,
-        found if found == block_count => Some(Decoder::parse(&mut cursor, block_count, Count::Implied)?),
-        found => {
-            let (expected, found) = (Detail::Number(block_count), Detail::Number(found));
-            return Err(fault::wrong_inside("block_count_mismatch", "number of blocks", expected, found, 0));
-        }
-    };
+    if found != block_count {
+        let (expected, found) = (Detail::Number(block_count), Detail::Number(found));
+        return Err(fault::wrong_inside("block_count_mismatch", "number of blocks", expected, found, 0));
+    }
+    let mut selectors = Decoder::parse(&mut cursor, block_count, Count::Implied)?;
     let mut quantizer = Quantizer::parse(&mut cursor)?;
     let mut codes = Decoder::parse(&mut cursor, out.len() as u64, Count::Stored)?;
 
     let error_bound = quantizer.error_bound;
     let mut before = Before::default();
     for block in out.chunks_mut(block_size as usize) {
-        let order = match &mut selectors {
-            None => Order::First,
-            Some(selectors) => match selectors.take(1)? {
-                [0] => Order::First,
-                [1] => Order::Second,
-                other => {
-                    let message = format!("predictor selectors {other:?} are not 0 or 1");
-                    return Err(CodecError::format(super::NAME, "bad_selector", message));
-                }
-            },
+        let order = match selectors.take(1)? {
+            [0] => Order::First,
+            [1] => Order::Second,
+            other => {
+                let message = format!("predictor selectors {other:?} are not 0 or 1");
+                return Err(CodecError::format(super::NAME, "bad_selector", message));
+            }
         };
         for group in block.chunks_mut(Decoder::MAX_TAKE) {
             let codes = codes.take(group.len())?;

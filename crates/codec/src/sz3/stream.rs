@@ -128,8 +128,10 @@ fn read_config(config: &mut Cursor<'_>, element_count: u64, start: u64) -> Resul
     }
     let at = config.position();
     let code = config.u8("algorithm").map_err(fault::outer)?;
-    // Mode, bound and flags record how the encoder was set; the quantiser carries its own bound.
-    config.take(1 + 8 + 1, "mode, bound and flags").map_err(fault::outer)?;
+    // Mode and bound record how the encoder was set; the quantiser carries its own bound.
+    config.take(1 + 8, "mode and bound").map_err(fault::outer)?;
+    let flags_at = config.position();
+    let flags = config.u8("predictor flags").map_err(fault::outer)?;
     let type_at = config.position();
     let data_type = config.u8("data type").map_err(fault::outer)?;
     if data_type != TYPE_DOUBLE {
@@ -141,6 +143,11 @@ fn read_config(config: &mut Cursor<'_>, element_count: u64, start: u64) -> Resul
     let block_size = config.u32_le("block size").map_err(fault::outer)?;
     config.take(1, "end of the configuration").map_err(fault::outer)?;
     match code {
+        // Other sets of predictors store other selectors and sections; the reference writes only this one.
+        ALGORITHM_LORENZO if flags & FLAGS_MASK != FLAGS_LORENZO => {
+            let message = format!("predictor flags 0x{flags:02x} with Lorenzo, only 0x{FLAGS_LORENZO:02x} is known");
+            Err(CodecError::unsupported(NAME, "unsupported_predictors", message).at(flags_at))
+        }
         ALGORITHM_LORENZO if block_size == 0 || block_size > i32::MAX as u32 => {
             let found = Detail::Number(block_size.into());
             Err(fault::wrong("bad_block_size", "block size", Detail::AtLeast(1), found, block_at))
@@ -161,7 +168,8 @@ const ALGORITHM_LORENZO: u8 = 0;
 const ALGORITHM_INTERPOLATION: u8 = 2;
 const ALGORITHM_LOSSLESS: u8 = 4;
 const MODE_ABS: u8 = 0;
-/// What the reference writes; with `FLAGS_LORENZO` its decoder offers exactly the two predictors of section 12.
+/// One bit each for the first-order, second-order and regression predictor, which only Lorenzo streams look at.
+const FLAGS_MASK: u8 = 0xE0;
 const FLAGS_DEFAULT: u8 = 0xE0;
 const FLAGS_LORENZO: u8 = 0xC0;
 const TYPE_DOUBLE: u8 = 1;

@@ -40,8 +40,10 @@ impl Layout {
         let at = cursor.position();
         let block = cursor.u32_le("interpolation block").map_err(fault::inner)?;
         if block != BLOCK {
-            let (expected, found) = (Detail::Number(BLOCK.into()), Detail::Number(block.into()));
-            return Err(fault::wrong_inside("bad_interpolation", "interpolation block", expected, found, at));
+            let message = format!(
+                "interpolation in blocks of {block} strides at byte {at} of the unpacked part, only {BLOCK} is known"
+            );
+            return Err(CodecError::unsupported(NAME, "unsupported_block", message));
         }
         let at = cursor.position();
         let kind = match cursor.i32_le("interpolator").map_err(fault::inner)? {
