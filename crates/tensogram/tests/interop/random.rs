@@ -1,8 +1,8 @@
 //! Random messages of ours: every dtype, both byte orders, metadata trees, options, buffered and streamed.
 
 use fw_tensogram::{
-    AggregateHash, DataObjectDescriptor, EncodeOptions, GlobalMetadata, MetadataMap, StreamingEncoder, Value, encode,
-    encode_pre_encoded,
+    AggregateHash, DataObjectDescriptor, EncodeOptions, GlobalMetadata, MaskMethod, MetadataMap, StreamingEncoder,
+    Value, encode, encode_pre_encoded,
 };
 use fw_tensor::{ByteOrder, DType, byte_len, row_major_strides};
 use std::io::Cursor;
@@ -43,7 +43,8 @@ pub(crate) struct Random(pub(crate) u64);
 impl Random {
     pub(crate) fn sample(&mut self) -> Sample {
         let count = self.pick(&[0, 1, 1, 1, 2, 3, 26]);
-        let objects: Vec<_> = (0..count).map(|_| self.object()).collect();
+        let masked = self.chance(40);
+        let objects: Vec<_> = (0..count).map(|_| self.object(masked)).collect();
         let entries = if count == 0 { 0 } else { self.below(count as u64 + 1) };
         let metadata = GlobalMetadata {
             base: (0..entries).map(|_| self.table()).collect(),
@@ -55,7 +56,26 @@ impl Random {
         let buffered_only = [AggregateHash::Header, AggregateHash::Both];
         let aggregate_hash =
             if !streaming && self.chance(30) { self.pick(&buffered_only) } else { self.pick(&aggregates) };
-        let options = EncodeOptions { hashing: !self.chance(25), aggregate_hash, ..EncodeOptions::default() };
+        let mut method = || {
+            self.pick(&[
+                MaskMethod::None,
+                MaskMethod::Rle,
+                MaskMethod::Roaring,
+                MaskMethod::Lz4,
+                MaskMethod::Zstd { level: None },
+            ])
+        };
+        let options = EncodeOptions {
+            aggregate_hash,
+            allow_nan: masked,
+            allow_inf: masked,
+            nan_mask_method: method(),
+            pos_inf_mask_method: method(),
+            neg_inf_mask_method: method(),
+            small_mask_threshold_bytes: self.pick(&[0, 128]),
+            hashing: !self.chance(25),
+            ..EncodeOptions::default()
+        };
         let borrowed: Vec<_> = objects.iter().map(|(descriptor, data)| (descriptor, data.as_slice())).collect();
         let mut preceders = vec![None; objects.len()];
         let message = if streaming {
@@ -71,7 +91,7 @@ impl Random {
             let backfill = self.chance(50);
             let sink = if backfill { encoder.finish_with_backfill() } else { encoder.finish() };
             sink.unwrap().into_inner()
-        } else if self.chance(20) {
+        } else if !masked && self.chance(20) {
             encode_pre_encoded(&metadata, &borrowed, &options).unwrap()
         } else {
             encode(&metadata, &borrowed, &options).unwrap()
@@ -79,7 +99,7 @@ impl Random {
         Sample { metadata, objects, preceders, streamed: streaming, hashed: options.hashing, message }
     }
 
-    fn object(&mut self) -> (DataObjectDescriptor, Vec<u8>) {
+    fn object(&mut self, masked: bool) -> (DataObjectDescriptor, Vec<u8>) {
         let rank = self.pick(&[0, 1, 1, 2, 2, 3, 4]);
         let sizes: &[u64] = if rank < 3 { &[0, 1, 2, 3, 5, 7, 30] } else { &[1, 2, 3] };
         let shape: Vec<u64> = (0..rank).map(|_| self.pick(sizes)).collect();
@@ -100,12 +120,12 @@ impl Random {
             ..DataObjectDescriptor::default()
         };
         let len = byte_len(dtype, &descriptor.shape).unwrap() as usize;
-        let data = self.payload(dtype, byte_order, len);
+        let data = self.payload(dtype, byte_order, len, masked);
         (descriptor, data)
     }
 
-    /// Finite numbers for floats, anything for the rest.
-    fn payload(&mut self, dtype: DType, order: ByteOrder, len: usize) -> Vec<u8> {
+    /// Finite numbers for floats, with others among them if asked; anything for the rest.
+    fn payload(&mut self, dtype: DType, order: ByteOrder, len: usize, masked: bool) -> Vec<u8> {
         let random = |this: &mut Self| (0..len).map(|_| this.next() as u8).collect();
         let unit: fn(f64) -> Vec<u8> = match dtype {
             DType::Float16 => |number| half::f16::from_f64(number).to_le_bytes().to_vec(),
@@ -117,7 +137,24 @@ impl Random {
         let mut bytes = Vec::with_capacity(len);
         while bytes.len() < len {
             let whole = self.below(4000) as f64 / 16.0 - 125.0;
-            let mut element = unit(self.pick(&[0.0, -0.0, 1.0, -2.5, whole]));
+            let mut number = self.pick(&[0.0, -0.0, 1.0, -2.5, whole]);
+            if masked && self.chance(15) {
+                number = self.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
+            }
+            let mut element = unit(number);
+            // A mask covers a whole complex element: both parts come back as the same.
+            if matches!(dtype, DType::Complex64 | DType::Complex128) && !number.is_finite() {
+                if bytes.len() % (2 * element.len()) != 0 {
+                    element = unit(1.0);
+                } else {
+                    if order == ByteOrder::Big {
+                        element.reverse();
+                    }
+                    bytes.extend(&element);
+                    bytes.extend(element);
+                    continue;
+                }
+            }
             if order == ByteOrder::Big {
                 element.reverse();
             }

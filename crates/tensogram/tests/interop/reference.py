@@ -90,20 +90,25 @@ class Maker:
         if not is_float(dtype):
             return self.random.randbytes(count * width)
         out = bytearray()
-        for _ in range(count * width // size):
-            number = self.random.choice([0.0, -0.0, 1.0, -2.5, self.random.uniform(-99.0, 99.0)])
-            if dtype == "float16":
-                element = struct.pack("<e", number)
-            elif dtype == "bfloat16":
-                element = struct.pack("<f", number)[2:]
-            else:
-                element = struct.pack("<f" if size == 4 else "<d", number)
+        parts = width // size
+        for _ in range(count):
+            elements = [self.finite(dtype, size) for _ in range(parts)]
             if non_finite and self.random.random() < 0.15:
+                # A mask covers a whole complex element: both parts come back as the same.
                 table = NON_FINITE[size]
                 pattern = self.random.choice(table[dtype] if isinstance(table, dict) else table)
-                element = bytes.fromhex(pattern)[::-1]
-            out += element if order == "little" else element[::-1]
+                elements = [bytes.fromhex(pattern)[::-1]] * parts
+            for element in elements:
+                out += element if order == "little" else element[::-1]
         return bytes(out)
+
+    def finite(self, dtype, size):
+        number = self.random.choice([0.0, -0.0, 1.0, -2.5, self.random.uniform(-99.0, 99.0)])
+        if dtype == "float16":
+            return struct.pack("<e", number)
+        if dtype == "bfloat16":
+            return struct.pack("<f", number)[2:]
+        return struct.pack("<f" if size == 4 else "<d", number)
 
     def descriptor(self):
         rank = self.random.choice([0, 1, 1, 2, 2, 3, 4])
@@ -152,6 +157,7 @@ class Maker:
         if api == "encode":
             message = tensogram.encode(metadata, objects, **options)
         elif api == "encode_pre_encoded":
+            # Payloads stored as they are keep their NaN; nothing is masked.
             options = {key: value for key, value in options.items() if key == "hash"}
             message = tensogram.encode_pre_encoded(metadata, objects, **options)
         else:
