@@ -115,7 +115,9 @@ fn complete(descriptor: &mut Cow<'_, DataObjectDescriptor>, derived: Derived) {
     if let Some(packing) = derived.simple_packing {
         let params = &mut descriptor.to_mut().params;
         // What the caller gave stays as given; only what was derived is added.
-        let mut add = |key: &str, value: Value| drop(params.entry(key.to_owned()).or_insert(value));
+        let mut add = |key: &str, value: Value| {
+            params.entry(key.to_owned()).or_insert(value);
+        };
         add("sp_decimal_scale_factor", Value::from(packing.sp_decimal_scale_factor));
         if let (Some(reference), Some(scale)) = (packing.sp_reference_value, packing.sp_binary_scale_factor) {
             add("sp_reference_value", Value::from(reference));
