@@ -28,7 +28,7 @@
 //!
 //! **Compatibility.** Reads every stream of the reference bit for bit, and the reference reads ours. Choices are our
 //! own, so the bytes differ. Only doubles: other types must be refused by the caller, who knows the type; a length that
-//! is no multiple of eight is refused here. No values are an empty payload, which the reference cannot write.
+//! is no multiple of eight is refused here. No values are an empty payload; the reference can neither write nor read any form of that.
 //! Non-finite values are kept exactly; `rel` and `psnr` measure the range of the finite ones.
 //!
 //! **Memory.** Decoding takes at most twice the decoded length and 8 MiB besides the output, whatever a payload claims.
