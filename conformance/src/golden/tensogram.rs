@@ -30,6 +30,13 @@ pub fn all() -> Vec<Golden> {
         golden("tensogram/metadata-values.tgm", buffered(&metadata_values(), &[], &options())),
         golden("tensogram/parameters.tgm", buffered(&metadata(0), &parameters(), &options())),
         golden("tensogram/thirty-objects.tgm", buffered(&metadata(30), &thirty(), &options())),
+        golden("tensogram/packing.tgm", buffered(&metadata(0), &packing(), &options())),
+        golden("tensogram/shuffle.tgm", buffered(&metadata(0), &shuffle(), &options())),
+        golden("tensogram/szip.tgm", buffered(&metadata(0), &szip(), &options())),
+        golden("tensogram/zfp.tgm", buffered(&metadata(0), &zfp(), &options())),
+        golden("tensogram/bitmasks.tgm", buffered(&metadata(0), &bitmasks(), &options())),
+        golden("tensogram/masks-small.tgm", buffered(&metadata(0), &[non_finite(9)], &masked())),
+        golden("tensogram/masks-roaring.tgm", buffered(&metadata(0), &[non_finite(1100)], &masked())),
         golden("tensogram/streamed.tgm", streamed(&two, Length::Unknown, Preceders::None)),
         golden("tensogram/streamed-filled-in.tgm", streamed(&two, Length::FilledIn, Preceders::None)),
         golden("tensogram/streamed-preceders.tgm", streamed(&two, Length::Unknown, Preceders::Each)),
@@ -118,6 +125,77 @@ fn parameters() -> Vec<Object> {
     let (descriptor, data) = object(DType::UInt8, &[2]);
     let list = Value::Array(vec![Value::from(1), Value::from(2.5)]);
     vec![(descriptor.with_param("zeta", "q").with_param("custom", list), data)]
+}
+
+/// A smooth curve of doubles.
+fn curve(count: u64) -> Object {
+    let (descriptor, _) = object(DType::Float64, &[count]);
+    let value = |index: u64| 280.0 + (index * index % 97) as f64 / 8.0;
+    (descriptor, (0..count).flat_map(|index| value(index).to_le_bytes()).collect())
+}
+
+/// The codecs here are our own to the last byte; zstd, lz4 and blosc2 payloads belong to their libraries' versions.
+fn packing() -> Vec<Object> {
+    let packed = |bits: i32| {
+        let (descriptor, data) = curve(50);
+        (descriptor.with_encoding("simple_packing").with_param("sp_bits_per_value", bits), data)
+    };
+    [0, 1, 12, 16, 24, 33, 64].map(packed).into()
+}
+
+fn shuffle() -> Vec<Object> {
+    let (descriptor, data) = object(DType::Float32, &[37]);
+    vec![(descriptor.with_filter("shuffle").with_param("shuffle_element_size", 4), data)]
+}
+
+fn szip() -> Vec<Object> {
+    let settings = |descriptor: DataObjectDescriptor| {
+        let descriptor = descriptor.with_compression("szip").with_param("szip_rsi", 16);
+        descriptor.with_param("szip_block_size", 8).with_param("szip_flags", 8)
+    };
+    let (plain, data) = object(DType::UInt16, &[700]);
+    let (packed, curve) = curve(300);
+    let packed = packed.with_encoding("simple_packing").with_param("sp_bits_per_value", 16);
+    vec![(settings(plain), data), (settings(packed), curve)]
+}
+
+fn zfp() -> Vec<Object> {
+    let modes = [
+        ("fixed_rate", "zfp_rate", Value::from(16.0)),
+        ("fixed_precision", "zfp_precision", Value::from(20)),
+        ("fixed_accuracy", "zfp_tolerance", Value::from(0.125)),
+    ];
+    let object = |(mode, key, value): (&str, &str, Value)| {
+        let (descriptor, data) = curve(90);
+        (descriptor.with_compression("zfp").with_param("zfp_mode", mode).with_param(key, value), data)
+    };
+    modes.map(object).into()
+}
+
+fn bitmasks() -> Vec<Object> {
+    let bits = |compression: &str| {
+        let (descriptor, _) = object(DType::Bitmask, &[1000]);
+        (
+            descriptor.with_compression(compression),
+            (0..125_u8).map(|byte| if byte < 60 { 255 } else { byte % 3 }).collect(),
+        )
+    };
+    vec![bits("rle"), bits("roaring")]
+}
+
+fn masked() -> EncodeOptions {
+    EncodeOptions { allow_nan: true, allow_inf: true, ..options() }
+}
+
+fn non_finite(count: u64) -> Object {
+    let (descriptor, _) = object(DType::Float32, &[count]);
+    let value = |index: u64| match index % 9 {
+        1 => f32::NAN,
+        2 => f32::INFINITY,
+        3 => f32::NEG_INFINITY,
+        _ => index as f32,
+    };
+    (descriptor, (0..count).flat_map(|index| value(index).to_le_bytes()).collect())
 }
 
 /// Enough that array heads in index, hash list and base need two bytes.
