@@ -5,8 +5,8 @@
 //! uninitialised memory. Blocks of several MiB ask for huge pages, since thousands of page faults cost more than most
 //! codecs.
 //!
-//! The two unsafe blocks below are all there is: one turns a block of the global allocator into a `Vec<u8>`, the other
-//! gives the kernel advice that cannot change what memory holds.
+//! The unsafe blocks below are all there is: they turn a block of the global allocator into a `Vec<u8>`, and
+//! give the kernel advice that cannot change what memory holds.
 #![allow(unsafe_code)]
 
 use crate::CodecError;

@@ -182,3 +182,28 @@ fn push(events: &mut Vec<std::result::Result<StreamEvent, String>>, event: Strea
         (_, event) => events.push(Ok(event)),
     }
 }
+
+/// The bytes written, and the values read, do not depend on the number of threads.
+#[test]
+fn threads_do_not_matter() {
+    let objects: Vec<_> = (0..5).map(|seed| object(fw_tensor::DType::Float64, &[3000], seed)).collect();
+    let pipelines = [("none", "none"), ("shuffle", "zstd"), ("none", "lz4"), ("none", "blosc2"), ("shuffle", "szip")];
+    let described: Vec<_> = objects
+        .iter()
+        .zip(pipelines)
+        .map(|((descriptor, data), (filter, compression))| {
+            let descriptor = descriptor.clone().with_filter(filter).with_compression(compression);
+            let params = [("shuffle_element_size", 8), ("szip_rsi", 128), ("szip_block_size", 16), ("szip_flags", 8)];
+            let descriptor = params.into_iter().fold(descriptor, |d, (key, value)| d.with_param(key, value));
+            (descriptor, data.as_slice())
+        })
+        .collect();
+    let refs: Vec<_> = described.iter().map(|(descriptor, data)| (descriptor, *data)).collect();
+    let with = |threads| encode(&GlobalMetadata::default(), &refs, &EncodeOptions { threads, ..options() }).unwrap();
+    let one = with(1);
+    for threads in [2, 4, 9] {
+        assert!(with(threads) == one, "{threads} threads");
+        let (_, decoded) = decode(&one, &DecodeOptions::default().with_threads(threads)).unwrap();
+        assert!(decoded.iter().map(|(_, data)| data.as_slice()).eq(refs.iter().map(|(_, data)| *data)));
+    }
+}

@@ -21,6 +21,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) payload: Cow<'a, [u8]>,
     /// The mask blobs behind it.
     pub(crate) masks: Vec<u8>,
+    /// The digest of the frame's body, when it is already known.
+    pub(crate) digest: Option<u64>,
 }
 
 /// Runs the codecs a descriptor names.
@@ -73,7 +75,7 @@ pub(crate) fn prepare_pre_encoded<'a>(descriptor: &'a DataObjectDescriptor, payl
 
 fn prepared<'a>(descriptor: Cow<'a, DataObjectDescriptor>, payload: Cow<'a, [u8]>, masks: Vec<u8>) -> Prepared<'a> {
     let cbor = descriptor.to_cbor();
-    Prepared { descriptor, cbor, payload, masks }
+    Prepared { descriptor, cbor, payload, masks, digest: None }
 }
 
 /// Sets non-finite values aside when the options allow it, and refuses them otherwise.

@@ -3,6 +3,7 @@
 mod decode; // payloads to elements
 mod encode; // elements to payloads
 mod masks; // mask blobs to masks and back
+mod objects; // several objects at a time
 mod plan; // which codecs, with which parameters
 mod range; // parts of payloads to parts of elements
 
@@ -11,5 +12,6 @@ pub use range::SliceCost;
 pub(crate) use decode::{checked_pipeline, decode_into, decode_to_vec};
 pub(crate) use encode::{Prepared, prepare, prepare_pre_encoded};
 pub(crate) use masks::read_masks;
+pub(crate) use objects::map_objects;
 pub(crate) use plan::pipeline_of;
 pub(crate) use range::{decode_ranges, slice, slice_cost};

@@ -5,6 +5,7 @@ use crate::describe::{DataObjectDescriptor, GlobalMetadata};
 use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{Outline, UnknownFrames, Walk, WalkEvent, on_slice};
 use crate::message::{ObjectView, full_metadata, metadata_of, verify_frame_hash};
+use crate::pipeline::map_objects;
 use crate::wire::{FrameType, Preamble};
 use fw_bytes::Limits;
 use fw_codec::mask::Masks;
@@ -26,7 +27,9 @@ pub type DecodedObject = (DataObjectDescriptor, Vec<u8>);
 /// ```
 pub fn decode(message: &[u8], options: &DecodeOptions) -> Result<(GlobalMetadata, Vec<DecodedObject>)> {
     let (metadata, objects) = open(message, options, Verify::Every)?;
-    let decoded = objects.into_iter().map(|object| decoded(object, options)).collect::<Result<_>>()?;
+    let decoded = map_objects(options.threads, objects, |object, threads| {
+        decoded(object, &DecodeOptions { threads, ..options.clone() })
+    })?;
     Ok((metadata, decoded))
 }
 

@@ -46,18 +46,27 @@ pub(super) fn write_object(sink: &mut impl Write, object: &Prepared<'_>, hashing
         // Small pieces are still in the cache when the digest reads them again.
         for piece in part.chunks(PIECE) {
             sink.write_all(piece)?;
-            if hashing {
+            if hashing && object.digest.is_none() {
                 hash.update(piece);
             }
         }
     }
     let cbor_offset = FRAME_HEADER_LEN + (object.payload.len() + object.masks.len()) as u64;
-    let digest = if hashing { hash.digest() } else { 0 };
+    let digest = if hashing { object.digest.unwrap_or_else(|| hash.digest()) } else { 0 };
     sink.write_all(&cbor_offset.to_be_bytes())?;
     sink.write_all(&digest.to_be_bytes())?;
     sink.write_all(FRAME_END)?;
     pad(sink, length)?;
     Ok(WrittenObject { length, digest })
+}
+
+/// The digest of the body of an object's frame.
+pub(super) fn digest(object: &Prepared<'_>) -> u64 {
+    let mut hash = Xxh3::new();
+    for part in [&object.payload[..], &object.masks, &object.cbor] {
+        hash.update(part);
+    }
+    hash.digest()
 }
 
 /// Bytes of the frame of an object, padding excluded.

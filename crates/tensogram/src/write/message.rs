@@ -1,12 +1,13 @@
 //! A whole message in one call (TG-11.2).
 
-use super::frames::{frame_len, object_len, padded, write_frame, write_object};
+use super::frames::{digest, frame_len, object_len, padded, write_frame, write_object};
 use super::layout::layout;
 use super::{AggregateHash, EncodeOptions};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, RESERVED, Value};
 use crate::error::{Fault, Result, TensogramError};
 use crate::pipeline::{self, Prepared};
 use crate::wire::{FrameType, MessageFlags, POSTAMBLE_LEN, Postamble, Preamble};
+use fw_codec::parallel;
 
 /// Encodes a message: metadata, and each object's elements in the byte order its descriptor names.
 ///
@@ -19,7 +20,10 @@ pub fn encode(
     options: &EncodeOptions,
 ) -> Result<Vec<u8>> {
     check_metadata(metadata, objects.len())?;
-    let prepared = prepare_all(objects, |descriptor, data| pipeline::prepare(descriptor, data, options))?;
+    let prepared = prepare_all(objects, options, |descriptor, data, threads| {
+        let options = EncodeOptions { threads, ..options.clone() };
+        pipeline::prepare(descriptor, data, &options)
+    })?;
     assemble(metadata, &prepared, options)
 }
 
@@ -33,7 +37,8 @@ pub fn encode_pre_encoded(
     options: &EncodeOptions,
 ) -> Result<Vec<u8>> {
     check_metadata(metadata, objects.len())?;
-    let prepared = prepare_all(objects, pipeline::prepare_pre_encoded)?;
+    let prepared =
+        prepare_all(objects, options, |descriptor, payload, _| pipeline::prepare_pre_encoded(descriptor, payload))?;
     assemble(metadata, &prepared, options)
 }
 
@@ -67,12 +72,20 @@ fn check_metadata(metadata: &GlobalMetadata, object_count: usize) -> Result<()> 
 
 fn prepare_all<'a>(
     objects: &[(&'a DataObjectDescriptor, &'a [u8])],
-    prepare: impl Fn(&'a DataObjectDescriptor, &'a [u8]) -> Result<Prepared<'a>>,
+    options: &EncodeOptions,
+    prepare: impl Fn(&'a DataObjectDescriptor, &'a [u8], usize) -> Result<Prepared<'a>> + Sync,
 ) -> Result<Vec<Prepared<'a>>> {
-    let with_index = |(index, (descriptor, data)): (usize, &(&'a DataObjectDescriptor, &'a [u8]))| {
-        prepare(descriptor, data).map_err(|error| error.on(format!("object[{index}]")))
-    };
-    objects.iter().enumerate().map(with_index).collect()
+    let numbered = objects.iter().copied().enumerate().collect();
+    // On several threads one object's digest is made while another is still being compressed; on one it is made while
+    // the object is copied, when its bytes are in the cache.
+    let several = options.hashing && objects.len() > 1 && parallel::resolve(options.threads)? > 1;
+    pipeline::map_objects(options.threads, numbered, |(index, (descriptor, data)), threads| {
+        let mut prepared = prepare(descriptor, data, threads).map_err(|error| error.on(format!("object[{index}]")))?;
+        if several {
+            prepared.digest = Some(digest(&prepared));
+        }
+        Ok(prepared)
+    })
 }
 
 fn assemble(metadata: &GlobalMetadata, objects: &[Prepared<'_>], options: &EncodeOptions) -> Result<Vec<u8>> {
