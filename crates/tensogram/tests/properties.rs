@@ -207,3 +207,36 @@ fn threads_do_not_matter() {
         assert!(decoded.iter().map(|(_, data)| data.as_slice()).eq(refs.iter().map(|(_, data)| *data)));
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// From whichever end a file of intact messages is scanned, junk between them or not, the same messages are found;
+    /// in memory and from a file alike.
+    #[test]
+    fn scans_agree(messages in prop::collection::vec(any_message(), 0..6), junk in prop::collection::vec(any::<u8>(), 0..40), junk_every in 1usize..4) {
+        let mut file = Vec::new();
+        let mut expected = Vec::new();
+        for (index, message) in messages.iter().enumerate() {
+            if index % junk_every == 0 {
+                file.extend_from_slice(&junk);
+            }
+            let start = file.len() as u64;
+            file.extend_from_slice(&message.bytes);
+            expected.push(fw_bytes::Span::new(start, file.len() as u64));
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("many.tgm");
+        std::fs::write(&path, &file).unwrap();
+        for direction in [ScanDirection::Forward, ScanDirection::Backward, ScanDirection::Bidirectional] {
+            let found = scan_with(&file, &ScanOptions { direction, ..ScanOptions::default() });
+            prop_assert_eq!(&found, &expected, "{:?}", direction);
+        }
+        prop_assert_eq!(&scan_file(&path).unwrap(), &expected);
+        let opened = TensogramFile::open(&path).unwrap();
+        prop_assert_eq!(opened.message_count().unwrap(), messages.len());
+        for (index, message) in messages.iter().enumerate() {
+            prop_assert_eq!(&opened.read_message(index).unwrap(), &message.bytes);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use super::{ls, print, validate};
 use crate::exit::Outcome;
 use anyhow::{Context, Result};
 use framewright::tensogram::{
-    MessageBuilder, MessageView, TensogramFile, ValidateMode, ValidateOptions, inspect, validate_file,
+    EncodeOptions, MessageBuilder, MessageView, TensogramFile, ValidateMode, ValidateOptions, inspect, validate_file,
 };
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,10 @@ pub(crate) fn run() -> Result<Outcome> {
     clear(directory)?;
     let forecast = directory.join("forecast.tgm");
     let file = write_forecast(&forecast)?;
-    say("1. Write three forecast steps, each a message of two fields", &format!("wrote {}\n", forecast.display()))?;
+    say(
+        "1. Write three forecast steps: temperature raw, pressure packed, snow compressed with its NaN in a mask",
+        &format!("wrote {}\n", forecast.display()),
+    )?;
     say("2. List them (fw ls)", &ls::listing(&file)?)?;
     say("3. Read one value without copying anything", &first_value(&file)?)?;
     let options = ValidateOptions::mode(ValidateMode::Full);
@@ -27,7 +30,7 @@ pub(crate) fn run() -> Result<Outcome> {
     let report = validate_file(&damaged, &options)?;
     say(&format!("5. Damage a copy ({what}) and validate it"), &validate::text(&report, "damaged.tgm"))?;
     say("6. Name every byte (fw dump --hex); the first lines", &first_lines(&file)?)?;
-    print(NEXT)?;
+    print(&next_steps())?;
     Ok(Outcome::Fine)
 }
 
@@ -49,6 +52,8 @@ fn write_forecast(path: &Path) -> Result<TensogramFile> {
         let temperature =
             field(|lat, lon| 288.0 - 40.0 * lat.sin().powi(2) + 5.0 * (lon + 0.3 * f64::from(step)).sin());
         let pressure = field(|lat, lon| 101_325.0 - 800.0 * (2.0 * lat).cos() * (lon - 0.2 * f64::from(step)).cos());
+        let pressure: Vec<f64> = pressure.into_iter().map(f64::from).collect();
+        let snow = field(|lat, lon| if lat.abs() < 0.7 { f64::NAN } else { 0.5 + 0.4 * (3.0 * lon).sin() });
         let message = MessageBuilder::new()
             .extra("centre", "tour")
             .extra("step", step * 6)
@@ -58,6 +63,22 @@ fn write_forecast(path: &Path) -> Result<TensogramFile> {
             .tensor(&[LATITUDES, LONGITUDES], &pressure)?
             .base("name", "msl")
             .base("units", "Pa")
+            .describe(|descriptor| {
+                descriptor
+                    .with_encoding("simple_packing")
+                    .with_param("sp_bits_per_value", 16)
+                    .with_compression("szip")
+                    .with_param("szip_rsi", 128)
+                    .with_param("szip_block_size", 16)
+                    .with_param("szip_flags", 8)
+            })
+            .tensor(&[LATITUDES, LONGITUDES], &snow)?
+            .base("name", "sd")
+            .base("units", "m")
+            .describe(|descriptor| {
+                descriptor.with_filter("shuffle").with_param("shuffle_element_size", 4).with_compression("zstd")
+            })
+            .options(EncodeOptions { allow_nan: true, ..EncodeOptions::default() })
             .encode()?;
         file.append_message(&message)?;
     }
@@ -101,11 +122,17 @@ fn say(title: &str, body: &str) -> Result<()> {
     print(&format!("{title}\n\n{}\n", body.lines().map(|line| format!("    {line}\n")).collect::<String>()))
 }
 
-const NEXT: &str = "The files are in ./fw-tour. Try next:
-
-    fw info fw-tour/forecast.tgm
-    fw dump fw-tour/forecast.tgm --message 0
-    fw dump fw-tour/forecast.tgm --message 0 --hex | less
-    fw validate fw-tour/damaged.tgm --json
-    fw cat fw-tour/forecast.tgm --message 1 --object 0 --npy > 2t.npy
-";
+/// What to try next, with this program named the way it was called.
+fn next_steps() -> String {
+    let program = std::env::args().next().unwrap_or_else(|| "fw".to_owned());
+    let tries = [
+        "info fw-tour/forecast.tgm",
+        "dump fw-tour/forecast.tgm --message 0",
+        "dump fw-tour/forecast.tgm --message 0 --hex | less",
+        "validate fw-tour/damaged.tgm --json",
+        "cat fw-tour/forecast.tgm --message 1 --object 0 --npy > 2t.npy",
+        "--help",
+    ];
+    let lines: String = tries.iter().map(|line| format!("    {program} {line}\n")).collect();
+    format!("The files are in ./{DIRECTORY}. Try next:\n\n{lines}")
+}

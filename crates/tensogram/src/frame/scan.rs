@@ -17,6 +17,8 @@ use memchr::memmem;
 pub enum ScanDirection {
     /// From the start only.
     Forward,
+    /// From the end, as long as postambles tell where their message begins; what is left then, from the start.
+    Backward,
     /// From both ends in turn: on a remote file the last messages cost as little as the first.
     #[default]
     Bidirectional,
@@ -96,13 +98,17 @@ struct NearestEnd {
 impl Scanner {
     /// For a source of `len` bytes.
     pub const fn new(len: u64, options: ScanOptions) -> Self {
+        let state = match options.direction {
+            ScanDirection::Backward => State::HopBack,
+            _ => State::Hop,
+        };
         Self {
             low: 0,
             high: len,
             options,
             front: Vec::new(),
             back: Vec::new(),
-            state: State::Hop,
+            state,
             nearest_end: None,
             frame_budget: len / 16,
             last_len: 0,
@@ -194,7 +200,7 @@ impl Scanner {
         self.low = end;
         self.state = match self.options.direction {
             ScanDirection::Forward => State::Hop,
-            ScanDirection::Bidirectional => State::HopBack,
+            ScanDirection::Backward | ScanDirection::Bidirectional => State::HopBack,
         };
     }
 
@@ -266,7 +272,10 @@ impl Scanner {
         }
         self.back.push(Span::new(start, self.high));
         self.high = start;
-        self.state = State::Hop;
+        self.state = match self.options.direction {
+            ScanDirection::Backward => State::HopBack,
+            _ => State::Hop,
+        };
         Step::Done(())
     }
 

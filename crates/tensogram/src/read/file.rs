@@ -241,3 +241,52 @@ impl Lookup for Windows {
         self.recent.iter().find_map(|(start, bytes)| span.slice_of(bytes, *start))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::MessageBuilder;
+
+    #[test]
+    fn a_growing_file_is_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("deep/er/grow.tgm");
+        let writer = TensogramFile::create(&path).unwrap();
+        let reader = TensogramFile::open(&path).unwrap();
+        assert_eq!(reader.message_count().unwrap(), 0);
+        let values = [1u32, 2, 3];
+        for count in 1..4 {
+            let message =
+                MessageBuilder::new().extra("n", count as u64).tensor(&[3], &values).unwrap().encode().unwrap();
+            writer.append_message(&message).unwrap();
+            assert_eq!(reader.message_count().unwrap(), count);
+            assert_eq!(reader.read_message(count - 1).unwrap(), message);
+        }
+        let error = reader.read_message(3).unwrap_err();
+        assert_eq!((error.class(), error.code()), ("Framing", "message_index_out_of_range"));
+        assert!(
+            TensogramFile::open(directory.path().join("absent.tgm")).unwrap_err().to_string().contains("absent.tgm")
+        );
+    }
+
+    #[test]
+    fn scanning_intact_files_skips_payloads() {
+        struct Counting<'a>(&'a [u8], std::cell::Cell<u64>);
+        impl ReadAt for Counting<'_> {
+            fn len(&self) -> std::io::Result<u64> {
+                Ok(self.0.len() as u64)
+            }
+            fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+                self.1.set(self.1.get() + buffer.len() as u64);
+                self.0.read_exact_at(offset, buffer)
+            }
+        }
+        let values = vec![0u8; 1 << 20];
+        let message = MessageBuilder::new().tensor(&[1 << 20], &values).unwrap().encode().unwrap();
+        let file = message.repeat(20);
+        let source = Counting(&file, Default::default());
+        assert_eq!(scan_source(&source, &ScanOptions::default()).unwrap().len(), 20);
+        let read = source.1.get();
+        assert!(read < 200_000, "{read} of {} bytes were read", file.len());
+    }
+}
