@@ -43,8 +43,10 @@ pub(crate) fn decode_ranges(
         let message = "a range of an szip payload needs szip_block_offsets in its descriptor";
         return Err(TensogramError::Compression(Fault::format("missing_szip_block_offsets", message)));
     }
-    // In its other modes zfp has to look at what comes before the range, but decodes only the range.
-    let seekable = pipeline.can_slice() || matches!(&pipeline.stages().compression, Compression::Zfp(_));
+    // In its other modes zfp has to look at what comes before the range, but decodes only the range; szip without values
+    // has an empty list of offsets.
+    let seekable =
+        pipeline.can_slice() || matches!(&pipeline.stages().compression, Compression::Zfp(_) | Compression::Szip(_));
     if pipeline.stages().filter != Filter::None || !seekable {
         let message = format!(
             "filter {:?} and compression {:?} allow no range; decode the object, or slice it",
