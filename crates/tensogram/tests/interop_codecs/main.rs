@@ -1,0 +1,233 @@
+//! Objects through every codec, exchanged with the reference implementation, which runs as a black box in Python
+//! (`FW_PYTHON`). Each direction is a whole message: ours read by it, its own read by us, and both bit for bit the same
+//! where the format leaves no choice.
+
+#[path = "../common/cases.rs"]
+mod cases;
+mod exchange;
+
+use cases::{Case, Random, doubles};
+use exchange::{Answer, Reading, ask};
+use fw_tensogram::{DecodeOptions, GlobalMetadata, MessageView, ObjectView, encode};
+use fw_tensor::{ByteOrder, DType};
+
+#[test]
+fn simple_packing() {
+    exchange("simple_packing", 120, 1);
+}
+
+#[test]
+fn shuffle() {
+    exchange("shuffle", 60, 2);
+}
+
+#[test]
+fn zstd() {
+    exchange("zstd", 60, 3);
+}
+
+#[test]
+fn lz4() {
+    exchange("lz4", 60, 4);
+}
+
+#[test]
+fn rle() {
+    exchange("rle", 60, 5);
+}
+
+#[test]
+fn roaring() {
+    exchange("roaring", 60, 6);
+}
+
+#[test]
+fn masks() {
+    exchange("masks", 120, 7);
+}
+
+#[test]
+fn szip() {
+    exchange("szip", 300, 8);
+}
+
+#[test]
+fn zfp() {
+    exchange("zfp", 300, 9);
+}
+
+#[test]
+fn blosc2() {
+    exchange("blosc2", 300, 10);
+}
+
+#[test]
+fn sz3() {
+    exchange("sz3", 300, 11);
+}
+
+/// `count` random objects of one codec there and back.
+fn exchange(codec: &str, count: usize, seed: u64) {
+    let mut random = Random(seed);
+    let mut cases: Vec<Case> = (0..count).map(|_| random.case(codec)).collect();
+    cases.retain(reference_survives);
+    assert!(cases.len() * 10 >= count * 9, "{codec}: only {} cases left", cases.len());
+    let ours: Vec<Vec<u8>> = cases
+        .iter()
+        .enumerate()
+        .map(|(number, case)| {
+            let objects = [(&case.descriptor, case.data.as_slice())];
+            encode(&GlobalMetadata::default(), &objects, &case.options)
+                .unwrap_or_else(|error| panic!("{codec} {number}: {error}: {}", case.label()))
+        })
+        .collect();
+    let requests: Vec<_> =
+        cases.iter().zip(&ours).map(|(case, message)| (case, message.as_slice(), reference_encodes(case))).collect();
+    let Some(answers) = ask(codec, &requests) else { return };
+    for (number, ((case, message), answer)) in cases.iter().zip(&ours).zip(&answers).enumerate() {
+        compare(case, message, answer, &format!("{codec} {number}: {}", case.label()));
+    }
+}
+
+/// Whether the reference does not crash.
+fn reference_survives(case: &Case) -> bool {
+    // It dies of its own blosc2 messages of packed values when all bytes are zero and do not fill the last item.
+    let descriptor = &case.descriptor;
+    let Some(bits) = descriptor.params.get("sp_bits_per_value").and_then(|bits| bits.as_integer()) else { return true };
+    if descriptor.compression != "blosc2" {
+        return true;
+    }
+    let plain = descriptor.clone().with_compression("none");
+    let message = encode(&GlobalMetadata::default(), &[(&plain, &case.data)], &case.options).unwrap();
+    let view = MessageView::open(&message).unwrap();
+    let object = view.object(0).unwrap();
+    let packed = object.payload();
+    packed.len().is_multiple_of(bits.unsigned_abs().div_ceil(8) as usize) || packed.iter().any(|byte| *byte != 0)
+}
+
+/// Whether the reference encodes this correctly.
+fn reference_encodes(case: &Case) -> bool {
+    // Its zfp and sz3 encoders read big-endian doubles as if they were little-endian (codecs, clause 11.3).
+    let values = matches!(case.descriptor.compression.as_str(), "zfp" | "sz3");
+    !(values && case.descriptor.byte_order == ByteOrder::Big)
+}
+
+/// Whether the ranges that the reference reads from its own message are right.
+fn reference_ranges(case: &Case) -> bool {
+    // The offsets it stores may point one block too far back (clause 10.3).
+    case.descriptor.compression != "szip" && reads_ranges(case)
+}
+
+/// Whether the reference can read ranges from a correct message.
+fn reads_ranges(case: &Case) -> bool {
+    let descriptor = &case.descriptor;
+    // It wants whole items of the type size, and packed payloads may end in the middle of one (clause 9.3).
+    let bits = descriptor.params.get("sp_bits_per_value").and_then(|bits| bits.as_integer());
+    !(descriptor.compression == "blosc2" && bits.is_some_and(|bits| bits % 8 != 0))
+}
+
+fn compare(case: &Case, message: &[u8], answer: &Answer, what: &str) {
+    let view = MessageView::open(message).unwrap();
+    let ours = view.object(0).unwrap();
+    let (wire, native) = (decoded(&ours, &in_wire_order()), decoded(&ours, &DecodeOptions::default()));
+    check_values(case, &wire, what);
+    assert!(answer.ours.wire == wire, "ours read by the reference, as written: {what}");
+    assert!(answer.ours.native == native, "ours read by the reference: {what}");
+    check_ranges(case, &ours, &native, &answer.ours, reads_ranges(case), what);
+
+    let Some((message, reading)) = &answer.theirs else {
+        assert!(!reference_encodes(case));
+        return;
+    };
+    let view = MessageView::open(message).unwrap();
+    let theirs = view.object(0).unwrap();
+    theirs.verify_hash().unwrap();
+    let (wire, native) = (decoded(&theirs, &in_wire_order()), decoded(&theirs, &DecodeOptions::default()));
+    check_values(case, &wire, what);
+    assert!(reading.wire == wire, "the reference's read by us, as written: {what}");
+    assert!(reading.native == native, "the reference's read by us: {what}");
+    check_ranges(case, &theirs, &native, reading, reference_ranges(case), what);
+    same_object(&ours, &theirs, what);
+}
+
+/// Lossless codecs return what went in; the others come close enough.
+fn check_values(case: &Case, wire: &[u8], what: &str) {
+    let descriptor = &case.descriptor;
+    if case.is_lossless() {
+        assert!(wire == case.data, "lossless: {what}");
+        return;
+    }
+    assert_eq!(wire.len(), case.data.len(), "{what}");
+    let Some(bound) = bound(case) else { return };
+    assert_eq!(descriptor.dtype, DType::Float64);
+    for (at, (given, found)) in case.doubles().iter().zip(doubles(wire, descriptor.byte_order)).enumerate() {
+        let holds = (given - found).abs() <= bound || (!given.is_finite() && given.to_bits() == found.to_bits());
+        assert!(holds, "[{at}] {given} came back as {found}, bound {bound}: {what}");
+    }
+}
+
+/// The largest error that the parameters allow.
+fn bound(case: &Case) -> Option<f64> {
+    let params = &case.descriptor.params;
+    if let Some(tolerance) = params.get("zfp_tolerance") {
+        return tolerance.as_float();
+    }
+    let bound = params.get("sz3_error_bound")?.as_float()?;
+    let values = case.doubles();
+    let extent = values.iter().copied().fold(f64::MIN, f64::max) - values.iter().copied().fold(f64::MAX, f64::min);
+    Some(match params["sz3_error_bound_mode"].as_text()? {
+        "abs" => bound,
+        "rel" => bound * extent,
+        _ => extent * 10f64.powf(-(bound + 10.0 * 0.34f64.log10()) / 20.0) * (1.0 + 1e-12),
+    })
+}
+
+fn check_ranges(case: &Case, object: &ObjectView<'_>, native: &[u8], theirs: &Reading, right: bool, what: &str) {
+    let width = case.descriptor.dtype.byte_width().unwrap_or(1) as u64;
+    let slice =
+        |&(first, count): &(u64, u64)| native[(first * width) as usize..((first + count) * width) as usize].to_vec();
+    let expected: Vec<Vec<u8>> = case.ranges.iter().map(slice).collect();
+    if !case.has_ranges() {
+        assert!(object.decode_range(&[(0, 0)], &DecodeOptions::default()).is_err(), "{what}");
+        return;
+    }
+    let found = object.decode_range(&case.ranges, &DecodeOptions::default());
+    assert!(found.unwrap_or_else(|error| panic!("{error}: {what}")) == expected, "ranges: {what}");
+    if right {
+        match &theirs.ranges {
+            Ok(ranges) => assert!(*ranges == expected, "ranges of the reference: {what}"),
+            Err(error) => panic!("ranges of the reference: {error}: {what}"),
+        }
+    }
+}
+
+/// Where the format leaves no choice, both write the same.
+fn same_object(ours: &ObjectView<'_>, theirs: &ObjectView<'_>, what: &str) {
+    let plain = |object: &ObjectView<'_>| {
+        let mut descriptor = object.descriptor().clone();
+        // Those of the reference may be wrong, ours are true.
+        descriptor.params.remove("szip_block_offsets");
+        descriptor.masks = None;
+        descriptor
+    };
+    assert_eq!(plain(ours), plain(theirs), "{what}");
+    if matches!(ours.descriptor().compression.as_str(), "none" | "szip" | "zfp" | "rle" | "roaring") {
+        assert!(ours.payload() == theirs.payload(), "payload bytes: {what}");
+    }
+    let (ours, theirs): (Vec<_>, Vec<_>) = (ours.masks().collect(), theirs.masks().collect());
+    assert_eq!(ours.len(), theirs.len(), "masks: {what}");
+    for ((kind, mask, blob), (their_kind, their_mask, their_blob)) in ours.iter().zip(&theirs) {
+        assert_eq!((kind, &mask.method, &mask.params), (their_kind, &their_mask.method, &their_mask.params), "{what}");
+        if matches!(mask.method.as_str(), "none" | "rle" | "roaring") {
+            assert!(blob == their_blob, "mask bytes: {what}");
+        }
+    }
+}
+
+fn decoded(object: &ObjectView<'_>, options: &DecodeOptions) -> Vec<u8> {
+    object.decode(options).unwrap_or_else(|error| panic!("{error}: {:?}", object.descriptor()))
+}
+
+fn in_wire_order() -> DecodeOptions {
+    DecodeOptions { native_byte_order: false, ..DecodeOptions::default() }
+}
