@@ -11,6 +11,8 @@ use std::path::Path;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Format {
+    /// `.tgm`
+    Tensogram,
     /// `.bt`
     BinTensors,
     /// `.safetensors`
@@ -27,6 +29,7 @@ impl Format {
     /// Lower-case name.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Tensogram => "tensogram",
             Self::BinTensors => "bintensors",
             Self::SafeTensors => "safetensors",
             Self::Npy => "npy",
@@ -38,6 +41,7 @@ impl Format {
     /// The usual end of a file name, without the dot.
     pub const fn extension(self) -> &'static str {
         match self {
+            Self::Tensogram => "tgm",
             Self::BinTensors => "bt",
             Self::SafeTensors => "safetensors",
             Self::Npy => "npy",
@@ -52,6 +56,7 @@ impl Format {
         let ends = |end: &str| name.ends_with(end);
         match () {
             () if ends(".index.json") => Some(Self::ShardIndex),
+            () if ends(".tgm") || ends(".tensogram") => Some(Self::Tensogram),
             () if ends(".bt") || ends(".bintensors") => Some(Self::BinTensors),
             () if ends(".safetensors") => Some(Self::SafeTensors),
             () if ends(".npy") => Some(Self::Npy),
@@ -62,6 +67,9 @@ impl Format {
 
     /// The format that the first bytes of a file show; BinTensors has no mark of its own and is never recognised so.
     pub fn of_bytes(head: &[u8]) -> Option<Self> {
+        if head.starts_with(fw_tensogram::wire::MAGIC) {
+            return Some(Self::Tensogram);
+        }
         if head.starts_with(b"\x93NUMPY") {
             return Some(Self::Npy);
         }
@@ -107,6 +115,6 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format, ConvertError> {
     if fw_bintensors::Reader::new(source, &fw_bintensors::ReadOptions::default()).is_ok() {
         return Ok(Format::BinTensors);
     }
-    let message = format!("{}: not a BinTensors, safetensors, npy or npz file", path.display());
+    let message = format!("{}: no known format: not Tensogram, npy, npz, safetensors or BinTensors", path.display());
     Err(ConvertError::unsupported("unknown_format", message))
 }

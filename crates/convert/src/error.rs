@@ -1,6 +1,7 @@
 //! What can go wrong while opening, reading, comparing or converting.
 
 use fw_bintensors::BinTensorError;
+use fw_tensogram::TensogramError;
 use fw_tensor::TensorError;
 use std::io;
 use thiserror::Error;
@@ -15,6 +16,9 @@ pub enum ConvertError {
     /// A BinTensors file is wrong.
     #[error("{0}")]
     BinTensors(#[from] BinTensorError),
+    /// A Tensogram message is wrong.
+    #[error("{0}")]
+    Tensogram(TensogramError),
     /// A slice or shape that does not fit.
     #[error("{0}")]
     Tensor(#[from] TensorError),
@@ -51,10 +55,11 @@ impl ConvertError {
     }
 
     /// Stable snake_case code.
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::Io(_) => "io_error",
             Self::BinTensors(error) => error.code(),
+            Self::Tensogram(error) => error.code(),
             Self::Tensor(_) => "invalid_slice",
             Self::Format { code, .. } | Self::Unsupported { code, .. } => code,
             Self::NotFound(_) => "tensor_not_found",
@@ -62,11 +67,21 @@ impl ConvertError {
     }
 
     /// Position of the fault, when it has one.
-    pub const fn position(&self) -> Option<u64> {
+    pub fn position(&self) -> Option<u64> {
         match self {
             Self::BinTensors(error) => error.position(),
+            Self::Tensogram(error) => error.offset(),
             Self::Format { at, .. } => *at,
             _ => None,
+        }
+    }
+}
+
+impl From<TensogramError> for ConvertError {
+    fn from(error: TensogramError) -> Self {
+        match error {
+            TensogramError::Io(error) => Self::Io(error),
+            error => Self::Tensogram(error),
         }
     }
 }

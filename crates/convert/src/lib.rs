@@ -1,4 +1,4 @@
-//! Tensor files into one another: BinTensors, safetensors, npy and npz.
+//! Tensor files into one another: BinTensors, safetensors, npy, npz and Tensogram.
 //!
 //! Every format is opened as a [`TensorFile`]: names, element types and shapes at once, data when it is asked for, one
 //! tensor in memory at a time. [`convert`] writes any of them as any other and lists what was [lost](Loss); [`diff`]
@@ -29,8 +29,9 @@ mod model; // a file of named tensors, whatever its format
 mod numpy; // npy and npz
 mod safetensors; // safetensors: header, reading, writing
 mod shards; // checkpoints in several files with an index
-mod show;
-mod value; // elements as numbers // info, ls, dump, validate
+mod show; // info, ls, dump, validate
+mod tensogram; // Tensogram messages as a tensor file
+mod value; // elements as numbers
 
 pub use cat::{CatFormat, cat};
 pub use convert::{ConvertOptions, Converted, Missing, Progress, ProgressFn, Transport, convert};

@@ -39,6 +39,10 @@ impl fmt::Display for Loss {
 pub enum Feature {
     /// The file's own text map.
     Metadata,
+    /// What a file says about one tensor beside its name, type and shape.
+    TensorMetadata,
+    /// The bounds of messages in a file of several.
+    Messages,
     /// The name of a tensor.
     Name,
     /// The order of tensors in the file.
@@ -58,6 +62,8 @@ impl Feature {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Metadata => "metadata",
+            Self::TensorMetadata => "tensor_metadata",
+            Self::Messages => "messages",
             Self::Name => "name",
             Self::Order => "order",
             Self::Dtype => "dtype",
@@ -79,6 +85,8 @@ pub struct LossRow {
     pub safetensors: &'static str,
     /// In npy and npz files.
     pub numpy: &'static str,
+    /// In a Tensogram file.
+    pub tensogram: &'static str,
 }
 
 impl LossRow {
@@ -87,48 +95,59 @@ impl LossRow {
         match format {
             Format::BinTensors => self.bintensors,
             Format::SafeTensors => self.safetensors,
+            Format::Tensogram => self.tensogram,
             Format::Npy | Format::Npz | Format::ShardIndex => self.numpy,
         }
     }
 }
 
-const fn row(what: &'static str, bintensors: &'static str, safetensors: &'static str, numpy: &'static str) -> LossRow {
-    LossRow { what, bintensors, safetensors, numpy }
+const fn row(
+    what: &'static str,
+    bintensors: &'static str,
+    safetensors: &'static str,
+    numpy: &'static str,
+    tensogram: &'static str,
+) -> LossRow {
+    LossRow { what, bintensors, safetensors, numpy, tensogram }
 }
 
 /// The table of the documentation. `kept`: as it is. `carried`: as bytes with metadata that our readers undo.
 /// `refused`: an error, unless raw bits or leaving out is asked for. `lost`: not written, and listed.
 pub const LOSS_TABLE: &[LossRow] = &[
-    row("bool", "kept", "kept", "kept"),
-    row("int8", "kept", "kept", "kept"),
-    row("int16", "kept", "kept", "kept"),
-    row("int32", "kept", "kept", "kept"),
-    row("int64", "kept", "kept", "kept"),
-    row("uint8", "kept", "kept", "kept"),
-    row("uint16", "kept", "kept", "kept"),
-    row("uint32", "kept", "kept", "kept"),
-    row("uint64", "kept", "kept", "kept"),
-    row("float16", "kept", "kept", "kept"),
-    row("bfloat16", "kept", "kept", "refused"),
-    row("float32", "kept", "kept", "kept"),
-    row("float64", "kept", "kept", "kept"),
-    row("complex64", "carried", "kept", "kept"),
-    row("complex128", "carried", "refused", "kept"),
-    row("bitmask", "carried", "refused", "refused"),
-    row("float8_e4m3", "kept", "kept", "refused"),
-    row("float8_e5m2", "kept", "kept", "refused"),
-    row("float8_e4m3fnuz", "carried", "kept", "refused"),
-    row("float8_e5m2fnuz", "carried", "kept", "refused"),
-    row("float8_e8m0", "carried", "kept", "refused"),
-    row("float6_e2m3", "carried", "kept", "refused"),
-    row("float6_e3m2", "carried", "kept", "refused"),
-    row("float4", "carried", "kept", "refused"),
-    row("tensor names", "kept", "kept", "kept in npz, lost in npy"),
-    row("metadata map", "kept", "kept", "lost"),
-    row("empty metadata map", "kept", "kept", "lost"),
-    row("order of tensors", "lost when not sorted", "lost when not sorted", "kept"),
-    row("big-endian data", "as little endian", "as little endian", "as little endian"),
-    row("column-major data", "as rows", "as rows", "as rows"),
+    row("bool", "kept", "kept", "kept", "carried"),
+    row("int8", "kept", "kept", "kept", "kept"),
+    row("int16", "kept", "kept", "kept", "kept"),
+    row("int32", "kept", "kept", "kept", "kept"),
+    row("int64", "kept", "kept", "kept", "kept"),
+    row("uint8", "kept", "kept", "kept", "kept"),
+    row("uint16", "kept", "kept", "kept", "kept"),
+    row("uint32", "kept", "kept", "kept", "kept"),
+    row("uint64", "kept", "kept", "kept", "kept"),
+    row("float16", "kept", "kept", "kept", "kept"),
+    row("bfloat16", "kept", "kept", "refused", "kept"),
+    row("float32", "kept", "kept", "kept", "kept"),
+    row("float64", "kept", "kept", "kept", "kept"),
+    row("complex64", "carried", "kept", "kept", "kept"),
+    row("complex128", "carried", "refused", "kept", "kept"),
+    row("bitmask", "carried", "refused", "refused", "kept"),
+    row("float8_e4m3", "kept", "kept", "refused", "carried"),
+    row("float8_e5m2", "kept", "kept", "refused", "carried"),
+    row("float8_e4m3fnuz", "carried", "kept", "refused", "carried"),
+    row("float8_e5m2fnuz", "carried", "kept", "refused", "carried"),
+    row("float8_e8m0", "carried", "kept", "refused", "carried"),
+    row("float6_e2m3", "carried", "kept", "refused", "carried"),
+    row("float6_e3m2", "carried", "kept", "refused", "carried"),
+    row("float4", "carried", "kept", "refused", "carried"),
+    row("tensor names", "kept", "kept", "kept in npz, lost in npy", "kept"),
+    row("metadata map", "kept", "kept", "lost", "kept"),
+    row("empty metadata map", "kept", "kept", "lost", "lost"),
+    row("order of tensors", "lost when not sorted", "lost when not sorted", "kept", "kept"),
+    row("big-endian data", "as little endian", "as little endian", "as little endian", "as little endian"),
+    row("column-major data", "as rows", "as rows", "as rows", "as rows"),
+    row("NaN and infinities", "kept", "kept", "kept", "kept"),
+    row("compressed or packed objects", "as decoded", "as decoded", "as decoded", "as decoded"),
+    row("metadata of one tensor", "lost", "lost", "lost", "lost"),
+    row("bounds of messages", "lost", "lost", "lost", "lost"),
 ];
 
 #[cfg(test)]
@@ -146,6 +165,7 @@ mod tests {
             assert_eq!(row.safetensors, if named { "kept" } else { "refused" }, "{dtype}");
             let described = crate::numpy::descr(*dtype).is_some();
             assert_eq!(row.numpy, if described { "kept" } else { "refused" }, "{dtype}");
+            assert_eq!(row.tensogram, if crate::tensogram::has(*dtype) { "kept" } else { "carried" }, "{dtype}");
         }
     }
 
@@ -154,7 +174,8 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/conversions.md");
         let text = std::fs::read_to_string(path).unwrap();
         for row in LOSS_TABLE {
-            let line = format!("| {} | {} | {} | {} |", row.what, row.bintensors, row.safetensors, row.numpy);
+            let cells = [row.what, row.bintensors, row.safetensors, row.numpy, row.tensogram];
+            let line = format!("| {} |", cells.join(" | "));
             assert!(text.contains(&line), "docs/conversions.md lacks: {line}");
         }
     }

@@ -1,6 +1,6 @@
 //! A file of named tensors, whatever its format.
 
-use crate::{ConvertError, Format, Loss, bintensors, detect, numpy, safetensors, shards};
+use crate::{ConvertError, Format, Loss, bintensors, detect, numpy, safetensors, shards, tensogram};
 use fw_bintensors::ReadOptions;
 use fw_bytes::Span;
 use fw_tensor::{DType, Selection};
@@ -104,6 +104,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn TensorFile>, ConvertError>
 pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
     let path = path.as_ref();
     Ok(match detect(path)? {
+        Format::Tensogram => Box::new(tensogram::open(path)?),
         Format::BinTensors => Box::new(bintensors::open(path, options)?),
         Format::SafeTensors => Box::new(safetensors::open(path)?),
         Format::Npy => Box::new(numpy::open_npy(path)?),

@@ -104,6 +104,7 @@ pub fn dump(path: impl AsRef<Path>) -> Result<Tree, ConvertError> {
     let path = path.as_ref();
     let file_len = FileSource::open(path)?.len()?;
     match detect(path)? {
+        Format::Tensogram => dump_tensogram(path, file_len),
         Format::BinTensors => Ok(fw_bintensors::inspect(&head(path)?, file_len)),
         Format::SafeTensors => Ok(dump_safetensors(&head(path)?, file_len)),
         Format::Npy => Ok(dump_npy(&numpy::open_npy(path)?, file_len)),
@@ -121,6 +122,9 @@ pub fn validate(path: impl AsRef<Path>, options: &ValidateOptions) -> Result<Rep
     let format = detect(path)?;
     if format == Format::BinTensors {
         return Ok(fw_bintensors::validate::validate(&FileSource::open(path)?, options)?);
+    }
+    if format == Format::Tensogram {
+        return validate_tensogram(path, options);
     }
     let mut report = Report::new();
     match open(path) {
@@ -192,6 +196,37 @@ fn head(path: &Path) -> Result<Vec<u8>, ConvertError> {
     let mut bytes = vec![0u8; usize::try_from(len).map_err(std::io::Error::other)?];
     source.read_exact_at(0, &mut bytes)?;
     Ok(bytes)
+}
+
+fn dump_tensogram(path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
+    let file = fw_tensogram::TensogramFile::open(path)?;
+    let mut root = Tree::new("tensogram", 0..file_len);
+    for (number, span) in file.message_layouts()?.into_iter().enumerate() {
+        let mut message = fw_tensogram::inspect(&file.read_message(number)?);
+        shift(&mut message, span.start);
+        message.label = format!("message {number}");
+        root.push(message);
+    }
+    Ok(root)
+}
+
+fn shift(tree: &mut Tree, by: u64) {
+    tree.span = Span::new(tree.span.start.saturating_add(by), tree.span.end.saturating_add(by));
+    for child in &mut tree.children {
+        shift(child, by);
+    }
+}
+
+fn validate_tensogram(path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+    use fw_tensogram::ValidateMode;
+    let full = options.data == fw_bintensors::validate::DataChecks::Full;
+    let mode = if full { ValidateMode::Full } else { ValidateMode::Default };
+    let found = fw_tensogram::validate_file(path, &fw_tensogram::ValidateOptions::mode(mode))?;
+    let mut report = found.report;
+    for (_, message) in found.messages {
+        report.extend(message.report.findings().iter().cloned());
+    }
+    Ok(report)
 }
 
 fn dump_safetensors(bytes: &[u8], file_len: u64) -> Tree {

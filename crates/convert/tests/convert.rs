@@ -66,7 +66,7 @@ fn every_format_to_every_other() {
     let at = |name: &str| folder.path().join(name);
     let tensors = numpy_types();
     make(&at("start.bt"), &tensors, None);
-    let formats = ["bt", "safetensors", "npz"];
+    let formats = ["bt", "safetensors", "npz", "tgm"];
     for from in formats {
         // complex128 has no place in safetensors.
         let held: Tensors = match from {

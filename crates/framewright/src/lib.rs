@@ -20,6 +20,7 @@ pub use detect::{Format, detect};
 pub use fw_bintensors as bintensors;
 pub use fw_bytes as bytes;
 pub use fw_codec as codec;
+pub use fw_convert as convert;
 pub use fw_report as report;
 pub use fw_schema as schema;
 pub use fw_source as source;

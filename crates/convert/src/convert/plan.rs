@@ -2,7 +2,7 @@
 
 use super::{ConvertOptions, Missing, order_loss};
 use crate::model::{Entry, TensorFile};
-use crate::{ConvertError, Feature, Format, Loss, numpy, safetensors};
+use crate::{ConvertError, Feature, Format, Loss, numpy, safetensors, tensogram};
 use fw_bintensors::{Dtype, Plan, Shape, WriteOptions, carry};
 use fw_tensor::DType;
 use std::collections::BTreeMap;
@@ -25,6 +25,8 @@ pub(super) struct Planned {
     pub(super) dtype: DType,
     pub(super) shape: Vec<u64>,
     pub(super) len: u64,
+    /// What a Tensogram object that carries bytes stands for.
+    pub(super) logical: Option<(DType, Vec<u64>)>,
 }
 
 impl Target {
@@ -41,6 +43,7 @@ impl Target {
         match format {
             Format::BinTensors | Format::SafeTensors => target.note_order()?,
             Format::Npy | Format::Npz => target.note_numpy(output)?,
+            Format::Tensogram => target.note_tensogram(),
             Format::ShardIndex => {
                 let message =
                     "an index is written beside split files: name the output .bt or .safetensors and give a shard size";
@@ -55,12 +58,20 @@ impl Target {
         let bits = u128::from(fw_tensor::element_count(&entry.shape)?) * u128::from(entry.dtype.bits());
         let native = match self.format {
             Format::BinTensors => Dtype::from_common(entry.dtype).is_some(),
+            Format::Tensogram => tensogram::has(entry.dtype),
             Format::SafeTensors => safetensors::type_name(entry.dtype).is_some() && bits % 8 == 0,
             _ => numpy::descr(entry.dtype).is_some(),
         };
-        let mut planned =
-            Planned { index, name: entry.name.clone(), dtype: entry.dtype, shape: entry.shape.clone(), len };
+        let (name, shape) = (entry.name.clone(), entry.shape.clone());
+        let mut planned = Planned { index, name, dtype: entry.dtype, shape, len, logical: None };
         if native {
+            self.tensors.push(planned);
+            return Ok(());
+        }
+        if self.format == Format::Tensogram {
+            let stored = tensogram::stored_shape(entry.dtype, &entry.shape)?;
+            planned.logical = Some((entry.dtype, std::mem::replace(&mut planned.shape, stored)));
+            planned.dtype = DType::UInt8;
             self.tensors.push(planned);
             return Ok(());
         }
@@ -107,6 +118,12 @@ impl Target {
         };
         self.losses.extend(loss);
         Ok(())
+    }
+
+    fn note_tensogram(&mut self) {
+        if self.metadata.as_ref().is_some_and(BTreeMap::is_empty) {
+            self.losses.push(Loss::new(Feature::Metadata, None, "an empty map".to_owned()));
+        }
     }
 
     fn note_numpy(&mut self, output: &Path) -> Result<(), ConvertError> {

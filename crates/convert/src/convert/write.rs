@@ -3,7 +3,7 @@
 use super::plan::{Planned, Target};
 use super::{ConvertOptions, Progress};
 use crate::model::TensorFile;
-use crate::{ConvertError, Format, bintensors, numpy, safetensors};
+use crate::{ConvertError, Format, bintensors, numpy, safetensors, tensogram};
 use fw_bintensors::{PlannedWriter, WriteOptions};
 use fw_source::{AtomicFile, FileSource};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -60,6 +60,22 @@ pub(super) fn write(
                 stream(source, tensor, meter, |piece| Ok(out.write_all(piece)?))?;
             }
             commit(out)?;
+        }
+        Format::Tensogram => {
+            let tensors = target.group(group);
+            let named = tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.logical.as_ref()));
+            let mut out = tensogram::Writer::create(path, &tensogram::metadata(named, target.metadata.as_ref()))?;
+            let mut data = Vec::new();
+            for tensor in tensors {
+                // A frame begins with what is known only at the end of its data: one tensor is held at a time.
+                data.clear();
+                stream(source, tensor, meter, |piece| {
+                    data.extend_from_slice(piece);
+                    Ok(())
+                })?;
+                out.put(tensor.dtype, &tensor.shape, &data)?;
+            }
+            out.finish()?;
         }
         Format::Npz => {
             let mut out = numpy::NpzWriter::create(path)?;

@@ -1,0 +1,64 @@
+//! Which data comes back from a message bit for bit: a mask gives back the canonical NaN and the infinities, in both
+//! parts of a complex number, and nothing else.
+
+use fw_tensor::DType;
+
+/// How to store data so that every bit of it comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Storage {
+    /// Masks, should there be anything to set aside.
+    Masked,
+    /// The bytes as they are: some NaN has bits of its own, or only half of a complex number is finite.
+    AsIs,
+}
+
+/// Chooses for little-endian data.
+pub(super) fn storage(dtype: DType, data: &[u8]) -> Storage {
+    let masked = match dtype {
+        DType::Float16 => parts::<2, 1>(data, 0x7c00, 0x7e00),
+        DType::BFloat16 => parts::<2, 1>(data, 0x7f80, 0x7fc0),
+        DType::Float32 => parts::<4, 1>(data, 0x7f80_0000, 0x7fc0_0000),
+        DType::Float64 => parts::<8, 1>(data, 0x7ff0 << 48, 0x7ff8 << 48),
+        DType::Complex64 => parts::<4, 2>(data, 0x7f80_0000, 0x7fc0_0000),
+        DType::Complex128 => parts::<8, 2>(data, 0x7ff0 << 48, 0x7ff8 << 48),
+        _ => true,
+    };
+    if masked { Storage::Masked } else { Storage::AsIs }
+}
+
+/// True when every element of `P` numbers of `N` bytes is finite throughout, or the same pattern that a mask restores.
+fn parts<const N: usize, const P: usize>(data: &[u8], infinity: u64, nan: u64) -> bool {
+    let sign = 1u64 << (8 * N - 1);
+    let number = |bytes: &[u8; N]| {
+        let mut wide = [0u8; 8];
+        wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        u64::from_le_bytes(wide)
+    };
+    let restored = |bits: u64| bits == infinity || bits == infinity | sign || bits == nan;
+    data.as_chunks::<N>().0.chunks_exact(P).all(|element| {
+        let first = element.first().map_or(0, number);
+        let finite = element.iter().all(|part| number(part) & infinity != infinity);
+        finite || restored(first) && element.iter().all(|part| number(part) == first)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_masks_restore_is_masked() {
+        let single = |values: &[u32]| {
+            storage(DType::Float32, &values.iter().flat_map(|bits| bits.to_le_bytes()).collect::<Vec<_>>())
+        };
+        assert_eq!(single(&[0x3f80_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x8000_0000]), Storage::Masked);
+        assert_eq!(single(&[0x7fc0_0001]), Storage::AsIs);
+        assert_eq!(single(&[0xffc0_0000]), Storage::AsIs);
+        let complex = |re: f64, im: f64| storage(DType::Complex128, &[re.to_le_bytes(), im.to_le_bytes()].concat());
+        assert_eq!(complex(1.0, 2.0), Storage::Masked);
+        assert_eq!(complex(f64::INFINITY, f64::INFINITY), Storage::Masked);
+        assert_eq!(complex(f64::INFINITY, 0.0), Storage::AsIs);
+        assert_eq!(complex(1.0, f64::NAN), Storage::AsIs);
+        assert_eq!(storage(DType::Int32, &[255; 8]), Storage::Masked);
+    }
+}

@@ -1,0 +1,19 @@
+//! Tensogram messages as a file of named tensors: one object per tensor, its name in `base[i].name`, the text map in
+//! `_extra_`.
+
+mod bits; // what masks give back unchanged
+mod carry; // types that Tensogram does not have
+mod names; // a name for every object
+mod read; // an open file
+mod write; // a new file
+
+pub(crate) use carry::stored_shape;
+pub(crate) use read::open;
+pub(crate) use write::{Writer, metadata};
+
+use fw_tensor::DType;
+
+/// True when a descriptor can name this type.
+pub(crate) const fn has(dtype: DType) -> bool {
+    fw_tensogram::describe::is_tensogram_dtype(dtype)
+}

@@ -1,0 +1,278 @@
+//! An open file of messages. Opening walks the frames and reads metadata and descriptors, no data.
+
+use super::{carry, names};
+use crate::model::{Entry, Pieces, TensorFile, cut, slice_range, stream_range};
+use crate::{ConvertError, Feature, Format, Loss};
+use fw_bytes::{Limits, Span};
+use fw_source::{Buffers, FileSource, ReadAt, drive};
+use fw_tensogram::frame::{FrameRef, ObjectRef, Outline, OutlineBuilder, object_parts};
+use fw_tensogram::{
+    DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, TensogramError, Value, decode_object_from_frame,
+    scan_source,
+};
+use fw_tensor::{ByteOrder, Selection};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+const RESERVED: &str = "_reserved_";
+
+pub(crate) struct MessagesFile {
+    source: FileSource,
+    entries: Vec<Entry>,
+    /// The frame of each entry, in the file.
+    frames: Vec<Span>,
+    metadata: Option<BTreeMap<String, String>>,
+    remarks: Vec<Loss>,
+}
+
+pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
+    let source = FileSource::open(path)?;
+    let spans = scan_source(&source, &Default::default())?;
+    if spans.is_empty() {
+        let message = format!("{}: no Tensogram message in it", path.display());
+        return Err(ConvertError::format("no_message", message, None));
+    }
+    let mut reading = Reading::default();
+    for (number, span) in spans.iter().enumerate() {
+        let message = Message { source: &source, span: *span };
+        let placed = |error: TensogramError| error.shifted(span.start).on(format!("message[{number}]"));
+        reading.message(number, &message).map_err(placed)?;
+    }
+    if spans.len() > 1 {
+        let what = format!("{} messages; their tensors are named by the number of the message", spans.len());
+        reading.remarks.push(Loss::new(Feature::Messages, None, what));
+    }
+    let given: Vec<_> =
+        reading.objects.iter().map(|object| (object.message, object.number, object.name.clone())).collect();
+    let names = names::unique(&given, spans.len());
+    let mut file = MessagesFile {
+        source,
+        entries: Vec::new(),
+        frames: Vec::new(),
+        metadata: Some(reading.texts).filter(|texts| !texts.is_empty()),
+        remarks: reading.remarks,
+    };
+    for (object, name) in reading.objects.into_iter().zip(names) {
+        if !object.other_keys.is_empty() {
+            let what = object.other_keys.join(", ");
+            file.remarks.push(Loss::new(Feature::TensorMetadata, Some(name.clone()), what));
+        }
+        let (dtype, shape) = object.logical.unwrap_or((object.descriptor.dtype, object.descriptor.shape));
+        file.entries.push(Entry::new(name, dtype, shape, object.direct));
+        file.frames.push(object.frame);
+    }
+    Ok(file)
+}
+
+impl TensorFile for MessagesFile {
+    fn format(&self) -> Format {
+        Format::Tensogram
+    }
+
+    fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    fn metadata(&self) -> Option<&BTreeMap<String, String>> {
+        self.metadata.as_ref()
+    }
+
+    fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
+        match self.entries.get(index) {
+            Some(Entry { span: Some(span), .. }) => stream_range(&self.source, *span, take),
+            _ => take(&self.decoded(index)?),
+        }
+    }
+
+    fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
+        let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        match entry.span {
+            Some(span) => slice_range(&self.source, entry, span, selection),
+            None => cut(entry, &self.decoded(index)?, selection),
+        }
+    }
+
+    fn remarks(&self) -> Vec<Loss> {
+        self.remarks.clone()
+    }
+}
+
+impl MessagesFile {
+    /// The elements of one object, little endian.
+    fn decoded(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
+        let span = *self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        // The walk proved that the file has these bytes.
+        let mut frame = vec![0; usize::try_from(span.len()).map_err(io::Error::other)?];
+        self.source.read_exact_at(span.start, &mut frame)?;
+        let decoded = decode_object_from_frame(&frame, &DecodeOptions::default());
+        let (descriptor, mut data) = decoded.map_err(|error| error.shifted(span.start))?;
+        if ByteOrder::NATIVE == ByteOrder::Big {
+            fw_tensor::swap_in_place(&mut data, descriptor.dtype.swap_unit());
+        }
+        Ok(data)
+    }
+}
+
+/// What is known of a file while its messages are opened one after the other.
+#[derive(Default)]
+struct Reading {
+    objects: Vec<Object>,
+    texts: BTreeMap<String, String>,
+    remarks: Vec<Loss>,
+}
+
+struct Object {
+    message: usize,
+    number: usize,
+    name: Option<String>,
+    /// Keys of its base entry that no other format has a place for.
+    other_keys: Vec<String>,
+    descriptor: DataObjectDescriptor,
+    logical: Option<(fw_tensor::DType, Vec<u64>)>,
+    frame: Span,
+    direct: Option<Span>,
+}
+
+impl Reading {
+    fn message(&mut self, number: usize, message: &Message<'_>) -> Result<(), TensogramError> {
+        let mut buffers = Buffers::new();
+        let outline = message.outline(&mut buffers)?;
+        let metadata = message.metadata(&outline)?;
+        for (place, found) in outline.objects.iter().enumerate() {
+            let object = message
+                .object(found, &mut buffers)
+                .and_then(|(descriptor, region)| {
+                    Object::new((number, place), message, found, &metadata, descriptor, region)
+                })
+                .map_err(|error| error.on(format!("object[{place}]")))?;
+            self.objects.push(object);
+        }
+        for (key, value) in &metadata.extra {
+            self.extra(number, key, value);
+        }
+        Ok(())
+    }
+
+    /// Text is kept; any other value becomes its JSON, which is listed.
+    fn extra(&mut self, message: usize, key: &str, value: &Value) {
+        let text = match value {
+            Value::Text(text) => text.clone(),
+            other => {
+                let what = format!("{key:?} of message {message} becomes its JSON text");
+                self.remarks.push(Loss::new(Feature::Metadata, None, what));
+                serde_json::to_string(other).unwrap_or_default()
+            }
+        };
+        match self.texts.get(key) {
+            None => drop(self.texts.insert(key.to_owned(), text)),
+            Some(earlier) if *earlier == text => {}
+            Some(_) => {
+                let what = format!("{key:?} of message {message}: an earlier message says otherwise");
+                self.remarks.push(Loss::new(Feature::Metadata, None, what));
+            }
+        }
+    }
+}
+
+impl Object {
+    fn new(
+        (message, number): (usize, usize),
+        held: &Message<'_>,
+        found: &ObjectRef,
+        metadata: &GlobalMetadata,
+        descriptor: DataObjectDescriptor,
+        region: Span,
+    ) -> Result<Self, TensogramError> {
+        let empty = MetadataMap::new();
+        let entry = metadata.base.get(number).unwrap_or(&empty);
+        let given = names::given(metadata, number);
+        let key = given.as_ref().map(|(key, _)| *key);
+        let logical = carry::logical(&descriptor, entry);
+        let understood =
+            |other: &str| other == RESERVED || key == Some(other) || other == carry::KEY && logical.is_some();
+        let mut other_keys: Vec<String> = entry.keys().filter(|key| !understood(key)).cloned().collect();
+        other_keys
+            .extend(descriptor.params.keys().filter(|_| descriptor.is_raw()).map(|key| format!("descriptor {key}")));
+        // Elements that stand in the file as we hand them out.
+        let little = descriptor.byte_order == ByteOrder::Little || descriptor.dtype.swap_unit() == 1;
+        let plain = descriptor.is_raw() && descriptor.masks.is_none() && little;
+        let direct = plain && region.len() == descriptor.decoded_len()?;
+        let frame = held.in_file(found.frame.span());
+        let direct = direct.then(|| held.in_file(region));
+        let name = given.map(|(_, name)| name);
+        Ok(Self { message, number, name, other_keys, descriptor, logical, frame, direct })
+    }
+}
+
+/// One message of the file, read range by range; positions count from its first byte.
+struct Message<'a> {
+    source: &'a FileSource,
+    span: Span,
+}
+
+impl ReadAt for Message<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.span.len())
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.source.read_exact_at(self.span.start.saturating_add(offset), buffer)
+    }
+}
+
+impl Message<'_> {
+    fn in_file(&self, span: Span) -> Span {
+        Span::new(self.span.start.saturating_add(span.start), self.span.start.saturating_add(span.end))
+    }
+
+    fn outline(&self, buffers: &mut Buffers) -> Result<Outline, TensogramError> {
+        let mut builder = OutlineBuilder::new(self.span.len(), Limits::default());
+        drive(self, buffers, |have| builder.poll(have))
+    }
+
+    /// The last metadata frame, with the keys of each object's preceder on top.
+    fn metadata(&self, outline: &Outline) -> Result<GlobalMetadata, TensogramError> {
+        let mut metadata = match outline.metadata() {
+            Some(frame) => self.metadata_frame(&frame)?,
+            None => GlobalMetadata::default(),
+        };
+        metadata.base.resize_with(outline.objects.len(), Default::default);
+        for (entry, object) in metadata.base.iter_mut().zip(&outline.objects) {
+            if let Some(preceder) = &object.preceder {
+                entry.extend(self.metadata_frame(preceder)?.base.into_iter().flatten());
+            }
+        }
+        Ok(metadata)
+    }
+
+    fn metadata_frame(&self, frame: &FrameRef) -> Result<GlobalMetadata, TensogramError> {
+        GlobalMetadata::from_cbor(&self.bytes(frame.body())?, frame.body().start, &Limits::default())
+    }
+
+    fn object(
+        &self,
+        object: &ObjectRef,
+        buffers: &mut Buffers,
+    ) -> Result<(DataObjectDescriptor, Span), TensogramError> {
+        let parts = drive(self, buffers, |have| object_parts(&object.frame, have))?;
+        buffers.release_before(object.frame.end());
+        let cbor = self.bytes(parts.descriptor)?;
+        let descriptor = DataObjectDescriptor::from_cbor(&cbor, parts.descriptor.start, &Limits::default())?;
+        Ok((descriptor, parts.region))
+    }
+
+    /// Bytes of the message, which the walk proved to exist.
+    fn bytes(&self, span: Span) -> Result<Vec<u8>, TensogramError> {
+        let limit = Limits::default().metadata_len;
+        if span.len() > limit {
+            let message = format!("metadata of {} bytes is above the limit of {limit}", span.len());
+            return Err(TensogramError::Metadata(
+                fw_tensogram::Fault::limit("limit_metadata_len", message).at(span.start),
+            ));
+        }
+        let mut bytes = vec![0; usize::try_from(span.len()).map_err(io::Error::other)?];
+        self.read_exact_at(span.start, &mut bytes)?;
+        Ok(bytes)
+    }
+}
