@@ -3,13 +3,15 @@
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// One tool for Tensogram, BinTensors and struct-frame data.
+/// One tool for Tensogram, BinTensors and struct-frame data; safetensors, npy and npz too.
+///
+/// Files are told apart by their content. Every command that looks at a file takes --json.
 #[derive(Debug, Parser)]
 #[command(
     name = "fw",
     version,
     about,
-    after_help = "Exit codes: 0 fine, 1 failed or invalid, 2 usage, 3 done with loss.\nStart with: fw tour"
+    after_help = "Exit codes: 0 fine, 1 failed, invalid or different, 2 usage, 3 done with loss.\nStart with: fw tour"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -20,14 +22,21 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Say what a file is and what it holds
     Info(Look),
-    /// List every message and object, one line each
+    /// List what a file holds, one line per tensor
     Ls(Look),
     /// Print metadata and descriptors, or the annotated bytes with --hex
     Dump(Dump),
     /// Check a file and report every fault with its bytes; exit 1 when something is wrong
     Validate(Validate),
-    /// Write the decoded elements of one object to standard output
+    /// Write the elements of one tensor to standard output
     Cat(Cat),
+    /// Write a tensor file in another format, and list what was lost
+    Convert(Convert),
+    /// Compare two tensor files of any formats, tensor by tensor
+    Diff(Diff),
+    /// Check, format, explain and compare struct-frame schemas
+    #[command(subcommand)]
+    Schema(Schema),
     /// Make sample files in ./fw-tour and show what fw can do with them
     Tour,
 }
@@ -42,10 +51,11 @@ pub(crate) struct Look {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  fw dump forecast.tgm --message 0\n  fw dump model.safetensors --hex | less")]
 pub(crate) struct Dump {
     /// The file
     pub(crate) file: PathBuf,
-    /// Only this message (counting from 0)
+    /// Only this message of a Tensogram file (counting from 0)
     #[arg(long, short, value_name = "M")]
     pub(crate) message: Option<usize>,
     /// Name every byte: range, hex, meaning
@@ -63,7 +73,7 @@ pub(crate) struct Validate {
     /// How far to look
     #[arg(long, value_enum, default_value_t = Mode::Default)]
     pub(crate) mode: Mode,
-    /// Also warn where CBOR is not in canonical form
+    /// Also warn where CBOR (Tensogram) or the header (BinTensors) is not in canonical form
     #[arg(long)]
     pub(crate) canonical: bool,
     /// Print JSON
@@ -71,7 +81,7 @@ pub(crate) struct Validate {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
     /// Structure only
     Quick,
@@ -84,16 +94,153 @@ pub(crate) enum Mode {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  fw cat forecast.tgm --message 1 --object 0 --npy > 2t.npy\n  \
+                        fw cat model.bt --tensor layer.0.weight --text | head")]
 pub(crate) struct Cat {
     /// The file
     pub(crate) file: PathBuf,
-    /// Which message (counting from 0)
-    #[arg(long, short, value_name = "M", default_value_t = 0)]
-    pub(crate) message: usize,
-    /// Which object of the message (counting from 0)
-    #[arg(long, short, value_name = "O", default_value_t = 0)]
-    pub(crate) object: usize,
+    /// Which tensor, by its name as fw ls shows it; not needed when there is only one
+    #[arg(long, short, value_name = "NAME", conflicts_with_all = ["message", "object"])]
+    pub(crate) tensor: Option<String>,
+    /// Which message of a Tensogram file (counting from 0) [default: 0]
+    #[arg(long, short, value_name = "M")]
+    pub(crate) message: Option<usize>,
+    /// Which object of the message (counting from 0) [default: 0]
+    #[arg(long, short, value_name = "O")]
+    pub(crate) object: Option<usize>,
     /// Write a NumPy file instead of bare little-endian elements
-    #[arg(long)]
+    #[arg(long, conflicts_with = "text")]
     pub(crate) npy: bool,
+    /// Write numbers, a line per row of the last axis
+    #[arg(long)]
+    pub(crate) text: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "What a format cannot hold is refused, or listed on standard error with exit code 3; \
+                        docs/conversions.md has the table.\n\nExamples:\n  fw convert model.safetensors model.bt\n  \
+                        fw convert fields.npz fields.tgm\n  fw convert big.bt big.safetensors --max-shard-size 5GB")]
+pub(crate) struct Convert {
+    /// The file to read: Tensogram, BinTensors, safetensors, npy, npz, or an .index.json of shards
+    pub(crate) input: PathBuf,
+    /// The file to write; its name says which format, unless --to does
+    pub(crate) output: PathBuf,
+    /// The format to write
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) to: Option<Target>,
+    /// Begin the data of a BinTensors file at a multiple of N bytes: a power of two from 8 to 1048576
+    #[arg(long, value_name = "N")]
+    pub(crate) align: Option<u64>,
+    /// Split the output (BinTensors, safetensors) into files of at most SIZE, such as 5GB or 500MiB, with an index
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_shard_size: Option<String>,
+    /// What to do with a tensor whose type the output format does not have
+    #[arg(long, value_enum, default_value_t = OnMissing::Refuse)]
+    pub(crate) missing: OnMissing,
+    /// Keep a digest of every tensor in a BinTensors file
+    #[arg(long, value_enum, value_name = "ALGORITHM")]
+    pub(crate) digests: Option<Digest>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Target {
+    /// One Tensogram message, an object per tensor
+    Tensogram,
+    /// BinTensors
+    Bintensors,
+    /// safetensors
+    Safetensors,
+    /// NumPy, one array
+    Npy,
+    /// NumPy, many arrays
+    Npz,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum OnMissing {
+    /// Stop, and name it
+    Refuse,
+    /// Keep its bits as unsigned integers
+    Raw,
+    /// Leave it out
+    Skip,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Digest {
+    /// What the BinTensors package computes
+    Sha1,
+    /// Sound against tampering
+    Sha256,
+    /// The newer standard
+    Sha3_256,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Exit codes: 0 equal, 1 different, 2 usage or a file that cannot be read.\nElements are close \
+                        when |a - b| <= atol + rtol * |b|; NaN equals NaN.")]
+pub(crate) struct Diff {
+    /// The first file
+    pub(crate) left: PathBuf,
+    /// The second file
+    pub(crate) right: PathBuf,
+    /// Elements may differ by this fraction of the second file's element
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) rtol: f64,
+    /// Elements may differ by this much
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) atol: f64,
+    /// Compare values only: element types need not agree
+    #[arg(long)]
+    pub(crate) values: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schema {
+    /// Compile a schema and everything it imports; print every fault with its place and a hint
+    Check(Look),
+    /// Print a schema in canonical form
+    Fmt(SchemaFmt),
+    /// Print where every field stands in its message
+    Layout(SchemaLayout),
+    /// Say whether peers with the old and the new schema understand each other; exit 1 when they do not
+    Diff(SchemaDiff),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SchemaFmt {
+    /// The schema
+    pub(crate) file: PathBuf,
+    /// Rewrite the file instead of printing
+    #[arg(long, short, conflicts_with = "check")]
+    pub(crate) write: bool,
+    /// Change nothing; exit 1 when the file is not in canonical form
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SchemaLayout {
+    /// The schema
+    pub(crate) file: PathBuf,
+    /// Print the whole checked model as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SchemaDiff {
+    /// The schema that peers in the field have
+    pub(crate) old: PathBuf,
+    /// The schema that replaces it
+    pub(crate) new: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

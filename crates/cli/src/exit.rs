@@ -1,4 +1,4 @@
-//! What the process returns: 0 fine, 1 failed or invalid, 2 usage, 3 done with loss.
+//! What the process returns: 0 fine, 1 failed, invalid or different, 2 usage, 3 done with loss.
 
 use std::io;
 use std::process::ExitCode;
@@ -8,8 +8,10 @@ use std::process::ExitCode;
 pub(crate) enum Outcome {
     /// All is well.
     Fine,
-    /// The command worked, and what it looked at is wrong.
+    /// The command worked, and what it looked at is wrong, or two things differ.
     Invalid,
+    /// The command worked, and something could not be kept.
+    Lossy,
 }
 
 /// Turns the end of a command into an exit code, and says on stderr what went wrong.
@@ -17,6 +19,7 @@ pub(crate) fn code(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Invalid) => ExitCode::from(1),
+        Ok(Outcome::Lossy) => ExitCode::from(3),
         // A reader that closed its end has seen enough: `fw ls big.tgm | head` is no failure.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) if error.is::<Usage>() => {

@@ -1,53 +1,53 @@
 //! Where files come from: opened by path, told apart by content.
 
 use anyhow::{Context, Result, bail};
+use framewright::convert::{self, Format, TensorFile};
 use framewright::source::{FileSource, ReadAt};
 use framewright::tensogram::{TensogramFile, scan_source};
-use framewright::{Format, detect};
 use std::path::Path;
 
-/// The format of a file.
+/// The format of a file: by its first bytes, else by its name, else by what can be parsed of it.
 ///
 /// # Errors
 /// When it cannot be read, or no format fits.
 pub(crate) fn format_of(path: &Path) -> Result<Format> {
     let source = FileSource::open(path)?;
     let len = source.len()?;
-    let mut head = vec![0; len.min(HEAD) as usize];
-    source.read_exact_at(0, &mut head)?;
-    if let Some(format) = detect(&head) {
-        return Ok(format);
+    if len == 0 {
+        bail!("{}: the file is empty", path.display());
     }
+    let Err(unknown) = convert::detect(path) else { return Ok(convert::detect(path)?) };
     // Junk before the first message hides its magic; a scan finds it all the same.
     if !scan_source(&source, &Default::default())?.is_empty() {
         return Ok(Format::Tensogram);
     }
-    if len == 0 {
-        bail!("{}: the file is empty", path.display());
-    }
-    bail!(
-        "{}: no known format: expected a Tensogram message, npy, zip, safetensors or BinTensors, found {}",
-        path.display(),
-        first_bytes(&head)
-    )
+    let mut head = vec![0; len.min(16) as usize];
+    source.read_exact_at(0, &mut head)?;
+    let hex: Vec<_> = head.iter().map(|byte| format!("{byte:02x}")).collect();
+    bail!("{unknown}; found {} at byte 0", hex.join(" "))
 }
 
-/// A Tensogram file, or an error that says what the file is instead.
+/// A Tensogram file.
 ///
 /// # Errors
-/// When it cannot be opened, or is something else.
+/// When it cannot be opened.
 pub(crate) fn tensogram(path: &Path) -> Result<TensogramFile> {
-    match format_of(path) {
-        Ok(Format::Tensogram) => TensogramFile::open(path).with_context(|| path.display().to_string()),
-        Ok(other) => bail!("{}: {other} files are not supported by this command yet", path.display()),
-        Err(error) => Err(error),
-    }
+    TensogramFile::open(path).with_context(|| path.display().to_string())
 }
 
-fn first_bytes(head: &[u8]) -> String {
-    let shown = head.get(..16).unwrap_or(head);
-    let hex: Vec<_> = shown.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{} at byte 0", hex.join(" "))
+/// A file of named tensors.
+///
+/// # Errors
+/// When it cannot be opened or is wrong; the message names it.
+pub(crate) fn tensors(path: &Path) -> Result<Box<dyn TensorFile>> {
+    convert::open(path).or_else(|error| named(path, error))
 }
 
-const HEAD: u64 = 4096;
+/// Puts the path before an error that does not have it yet.
+///
+/// # Errors
+/// Always.
+pub(crate) fn named<T>(path: &Path, error: impl Into<anyhow::Error>) -> Result<T> {
+    let (error, path) = (error.into(), path.display().to_string());
+    Err(if error.to_string().contains(&path) { error } else { error.context(path) })
+}

@@ -1,21 +1,81 @@
-//! `fw cat`: the decoded elements of one object.
+//! `fw cat`: the elements of one tensor.
 
 use crate::args::Cat;
 use crate::exit::{Outcome, Usage};
 use crate::input;
 use anyhow::Result;
-use framewright::tensogram::{DataObjectDescriptor, DecodeOptions, MessageView};
-use framewright::tensor::{ByteOrder, DType, swap_in_place};
-use std::io::Write;
+use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat};
+use framewright::tensogram::{DataObjectDescriptor, DecodeOptions, MessageView, TensogramFile};
+use framewright::tensor::{ByteOrder, DType, Selection, swap_in_place};
+use std::io::{BufWriter, Write};
 
 pub(crate) fn run(args: &Cat) -> Result<Outcome> {
-    let file = input::tensogram(&args.file)?;
-    let count = file.message_count()?;
-    if args.message >= count {
-        return Err(Usage(format!("no message {}: {} has {count}", args.message, args.file.display())).into());
+    let format = input::format_of(&args.file)?;
+    if format == Format::Tensogram && args.tensor.is_none() {
+        return object(args);
     }
-    let message = file.read_message(args.message)?;
-    let object = MessageView::open(&message)?.object(args.object)?;
+    if args.message.is_some() || args.object.is_some() {
+        let text = format!("{}: {format} files have no messages; say --tensor NAME", args.file.display());
+        return Err(Usage(text).into());
+    }
+    let file = input::tensors(&args.file)?;
+    let name = chosen(args, &*file)?;
+    named_tensor(args, &*file, &name)
+}
+
+/// The tensor that was asked for, or the only one.
+fn chosen(args: &Cat, file: &dyn TensorFile) -> Result<String> {
+    match (&args.tensor, file.entries()) {
+        (Some(name), _) => Ok(name.clone()),
+        (None, [only]) => Ok(only.name.clone()),
+        (None, all) => {
+            let text =
+                format!("{} has {} tensors; say --tensor NAME (fw ls lists them)", args.file.display(), all.len());
+            Err(Usage(text).into())
+        }
+    }
+}
+
+fn named_tensor(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<Outcome> {
+    let format = match (args.npy, args.text) {
+        (true, _) => CatFormat::Npy,
+        (_, true) => CatFormat::Text,
+        _ => CatFormat::Raw,
+    };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    match cat(file, name, &Selection::new(), format, &mut out) {
+        Ok(()) => {}
+        Err(ConvertError::NotFound(name)) => {
+            return Err(Usage(format!("no tensor {name:?} in {}; fw ls lists them", args.file.display())).into());
+        }
+        Err(ConvertError::Unsupported { message, .. }) => return Err(Usage(message).into()),
+        Err(error) => return input::named(&args.file, error),
+    }
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+/// One object of a Tensogram file, by its place.
+fn object(args: &Cat) -> Result<Outcome> {
+    let file = input::tensogram(&args.file)?;
+    let (wanted, place) = (args.message.unwrap_or(0), args.object.unwrap_or(0));
+    let count = file.message_count()?;
+    if wanted >= count {
+        return Err(Usage(format!("no message {wanted}: {} has {count}", args.file.display())).into());
+    }
+    let message = file.read_message(wanted)?;
+    let view = MessageView::open(&message)?;
+    if place >= view.object_count() {
+        let text =
+            format!("no object {place}: message {wanted} of {} has {}", args.file.display(), view.object_count());
+        return Err(Usage(text).into());
+    }
+    if args.text {
+        let all = input::tensors(&args.file)?;
+        let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
+        return named_tensor(args, &*all, name.map_or("", String::as_str));
+    }
+    let object = view.object(place)?;
     let mut bytes = object.decode(&DecodeOptions::default())?;
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, object.descriptor().dtype.swap_unit());
@@ -27,6 +87,14 @@ pub(crate) fn run(args: &Cat) -> Result<Outcome> {
     out.write_all(&bytes)?;
     out.flush()?;
     Ok(Outcome::Fine)
+}
+
+fn objects_before(file: &TensogramFile, message: usize) -> Result<usize> {
+    let mut count = 0usize;
+    for earlier in 0..message {
+        count = count.saturating_add(MessageView::open(&file.read_message(earlier)?)?.object_count());
+    }
+    Ok(count)
 }
 
 /// The header of a version 1 NumPy file for little-endian, row-major elements.

@@ -4,14 +4,24 @@ use super::{print, print_json};
 use crate::args::Dump;
 use crate::exit::{Outcome, Usage};
 use crate::input;
-use crate::render::{byte_map, compact, shape, size, tree};
+use crate::render::{byte_map, byte_map_by, compact, shape, size, tree};
 use anyhow::Result;
 use framewright::bytes::Span;
+use framewright::convert::{self, Format};
+use framewright::report::Tree;
+use framewright::source::{FileSource, ReadAt};
 use framewright::tensogram::{Survey, inspect, survey};
 use serde_json::json;
 use std::fmt::Write as _;
 
 pub(crate) fn run(args: &Dump) -> Result<Outcome> {
+    let format = input::format_of(&args.file)?;
+    if format != Format::Tensogram {
+        if args.message.is_some() {
+            return Err(Usage(format!("{}: {format} files have no messages", args.file.display())).into());
+        }
+        return tensors(args);
+    }
     let file = input::tensogram(&args.file)?;
     let spans = file.message_layouts()?;
     let wanted: Vec<usize> = match args.message {
@@ -41,6 +51,41 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
         print_json(&json!({ "messages": all }))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Any other file of named tensors: its byte ranges, with the bytes themselves for --hex.
+fn tensors(args: &Dump) -> Result<Outcome> {
+    let tree = match convert::dump(&args.file) {
+        Ok(tree) => tree,
+        Err(error) => return input::named(&args.file, error),
+    };
+    if args.json {
+        print_json(&json!({ "tree": tree }))?;
+    } else if args.hex {
+        let source = FileSource::open(&args.file)?;
+        // Only the bytes that are shown are read.
+        let read = |span: Span| {
+            let mut bytes = vec![0; span.len() as usize];
+            source.read_exact_at(span.start, &mut bytes).ok().map(|()| bytes)
+        };
+        print(&byte_map_by(&tree, &read, 0))?;
+    } else {
+        print(&ranges(&tree))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Range and meaning, indented by depth.
+fn ranges(tree: &Tree) -> String {
+    fn add(node: &Tree, depth: usize, width: usize, text: &mut String) {
+        let (start, end) = (node.span.start, node.span.end);
+        let value = if node.value.is_empty() { String::new() } else { format!(" {}", node.value) };
+        let _ = writeln!(text, "{start:0width$}..{end:0width$}  {}{}{value}", "  ".repeat(depth), node.label);
+        node.children.iter().for_each(|child| add(child, depth + 1, width, text));
+    }
+    let mut text = String::new();
+    add(tree, 0, tree.span.end.to_string().len().max(4), &mut text);
+    text
 }
 
 fn message_text(message: &Survey, index: usize, span: Span) -> String {

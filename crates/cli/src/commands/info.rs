@@ -6,11 +6,15 @@ use crate::exit::Outcome;
 use crate::input;
 use crate::render::{count, size};
 use anyhow::Result;
+use framewright::convert::{self, Format, Info};
 use framewright::tensogram::{Survey, TensogramFile, survey};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 pub(crate) fn run(args: &Look) -> Result<Outcome> {
+    if input::format_of(&args.file)? != Format::Tensogram {
+        return tensors(args);
+    }
     let file = input::tensogram(&args.file)?;
     let summary = Summary::of(&file)?;
     if args.json {
@@ -19,6 +23,42 @@ pub(crate) fn run(args: &Look) -> Result<Outcome> {
         print(&summary.text())?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Any other file of named tensors.
+fn tensors(args: &Look) -> Result<Outcome> {
+    let path = args.file.display().to_string();
+    let info = match convert::info(&args.file) {
+        Ok(info) => info,
+        Err(error) => return input::named(&args.file, error),
+    };
+    if args.json {
+        let mut json = serde_json::to_value(&info)?;
+        json["file"] = path.into();
+        print_json(&json)?;
+    } else {
+        print(&tensors_text(&info, &path))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn tensors_text(info: &Info, path: &str) -> String {
+    let types: Vec<_> = info.types.iter().map(|(name, (number, _))| format!("{name} ({number})")).collect();
+    let mut lines = vec![
+        ("file", format!("{path}, {}", size(info.file_len))),
+        ("format", info.format.to_string()),
+        ("tensors", format!("{}, {} elements, {}", info.tensor_count, info.element_count, size(info.data_len))),
+        ("types", if types.is_empty() { "-".to_owned() } else { types.join(", ") }),
+    ];
+    if info.readable_by_reference == Some(false) {
+        lines.push(("note", "the reference readers refuse this file".to_owned()));
+    }
+    let mut text: String = lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
+    if let Some(metadata) = info.metadata.as_ref().filter(|metadata| !metadata.is_empty()) {
+        text.push_str("metadata\n");
+        text.extend(metadata.iter().map(|(key, value)| format!("  {key}: {}\n", serde_json::json!(value))));
+    }
+    text
 }
 
 /// What there is to say about a Tensogram file.

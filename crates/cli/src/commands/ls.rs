@@ -6,10 +6,14 @@ use crate::exit::Outcome;
 use crate::input;
 use crate::render::{Table, shape, size};
 use anyhow::Result;
+use framewright::convert::{self, Format, Row};
 use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Survey, TensogramFile, Value, survey};
 use serde_json::json;
 
 pub(crate) fn run(args: &Look) -> Result<Outcome> {
+    if input::format_of(&args.file)? != Format::Tensogram {
+        return tensors(args);
+    }
     let file = input::tensogram(&args.file)?;
     if args.json {
         print_json(&listing_json(&file)?)?;
@@ -17,6 +21,29 @@ pub(crate) fn run(args: &Look) -> Result<Outcome> {
         print(&listing(&file)?)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Any other file of named tensors.
+fn tensors(args: &Look) -> Result<Outcome> {
+    let rows = match convert::ls(&args.file) {
+        Ok(rows) => rows,
+        Err(error) => return input::named(&args.file, error),
+    };
+    if args.json {
+        print_json(&json!({ "tensors": rows }))?;
+    } else {
+        print(&tensors_listing(&rows))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn tensors_listing(rows: &[Row]) -> String {
+    let mut table = Table::new(&["name", "dtype", "shape", ">size", ">bytes in the file"]);
+    for row in rows {
+        let place = row.span.map_or_else(|| "-".to_owned(), |[start, end]| format!("{start}..{end}"));
+        table.row([row.name.clone(), row.dtype.clone(), shape(&row.shape), size(row.bytes), place]);
+    }
+    table.render()
 }
 
 /// The stages an object went through, in the words of its descriptor.

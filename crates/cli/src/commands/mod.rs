@@ -1,9 +1,12 @@
 //! One file per command; each builds its text in a function that returns a string.
 
 mod cat;
+mod convert;
+mod diff;
 mod dump;
 mod info;
 mod ls;
+mod schema;
 mod tour;
 mod validate;
 
@@ -23,6 +26,9 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Dump(args) => dump::run(args),
         Command::Validate(args) => validate::run(args),
         Command::Cat(args) => cat::run(args),
+        Command::Convert(args) => convert::run(args),
+        Command::Diff(args) => diff::run(args),
+        Command::Schema(args) => schema::run(args),
         Command::Tour => tour::run(),
     }
 }

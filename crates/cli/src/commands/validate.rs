@@ -3,13 +3,22 @@
 use super::{print, print_json};
 use crate::args::{Mode, Validate};
 use crate::exit::Outcome;
+use crate::input;
 use crate::render::count;
 use anyhow::Result;
-use framewright::report::Severity;
+use framewright::bintensors::Profile;
+use framewright::bintensors::validate as bintensors;
+use framewright::convert::{self, Format};
+use framewright::report::{Report, Severity};
 use framewright::tensogram::{FileReport, ValidateMode, ValidateOptions, validate_file};
+use serde_json::json;
 use std::fmt::Write as _;
 
 pub(crate) fn run(args: &Validate) -> Result<Outcome> {
+    // An empty file, or one without a message, is a finding where the name promises Tensogram, and an error elsewhere.
+    if Format::of_name(&args.file) != Some(Format::Tensogram) && input::format_of(&args.file)? != Format::Tensogram {
+        return tensors(args);
+    }
     let mode = match args.mode {
         Mode::Quick => ValidateMode::Quick,
         Mode::Checksum => ValidateMode::Checksum,
@@ -24,6 +33,37 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
         print(&text(&report, &args.file.display().to_string()))?;
     }
     Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
+}
+
+/// Any other file of named tensors.
+fn tensors(args: &Validate) -> Result<Outcome> {
+    let profile = if args.canonical { Profile::Canonical } else { Profile::default() };
+    let options = bintensors::ValidateOptions::new(profile);
+    let options = if args.mode == Mode::Quick { options } else { options.with_data() };
+    let report = match convert::validate(&args.file, &options) {
+        Ok(report) => report,
+        Err(error) => return input::named(&args.file, error),
+    };
+    if args.json {
+        let path = args.file.display().to_string();
+        print_json(&json!({ "file": path, "ok": report.is_ok(), "findings": report.findings() }))?;
+    } else {
+        print(&report_text(&report, &args.file.display().to_string()))?;
+    }
+    Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
+}
+
+fn report_text(report: &Report, name: &str) -> String {
+    let mut text: String = report.findings().iter().map(|finding| format!("{finding}\n")).collect();
+    let of = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
+    let _ = writeln!(
+        text,
+        "{name}: {}, {}: {}",
+        count(of(Severity::Error), "error"),
+        count(of(Severity::Warning), "warning"),
+        if report.is_ok() { "valid" } else { "INVALID" }
+    );
+    text
 }
 
 pub(super) fn text(report: &FileReport, name: &str) -> String {

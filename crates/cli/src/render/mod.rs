@@ -4,7 +4,7 @@ mod hex;
 mod table;
 mod value;
 
-pub(crate) use hex::byte_map;
+pub(crate) use hex::{byte_map, byte_map_by};
 pub(crate) use table::Table;
 pub(crate) use value::{compact, tree};
 
@@ -24,6 +24,32 @@ pub(crate) fn size(bytes: u64) -> String {
         unit = next;
     }
     if scaled < 9.995 { format!("{scaled:.2} {unit}") } else { format!("{scaled:.1} {unit}") }
+}
+
+/// A number of bytes as people write it: `1000`, `500MB` (decimal), `2GiB` (binary).
+pub(crate) fn parse_size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1000,
+        "m" | "mb" => 1000 * 1000,
+        "g" | "gb" => 1000 * 1000 * 1000,
+        "t" | "tb" => 1000 * 1000 * 1000 * 1000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        _ => return None,
+    };
+    match number.parse::<u64>() {
+        Ok(number) => number.checked_mul(factor),
+        Err(_) => {
+            let bytes = number.parse::<f64>().ok()? * factor as f64;
+            (bytes.is_finite() && bytes < u64::MAX as f64).then_some(bytes as u64)
+        }
+    }
 }
 
 /// A shape for people.
@@ -52,6 +78,12 @@ mod tests {
             (u64::MAX, "16.0 EiB"),
         ] {
             assert_eq!(size(bytes), text);
+        }
+        for (text, bytes) in [("0", 0), ("5GB", 5_000_000_000), ("1.5 KiB", 1536), ("12m", 12_000_000)] {
+            assert_eq!(parse_size(text), Some(bytes), "{text}");
+        }
+        for text in ["", "GB", "5 parsecs", "-1", "99999999999TB", "1e400", "1.2.3"] {
+            assert_eq!(parse_size(text), None, "{text}");
         }
         assert_eq!((shape(&[]), shape(&[721, 1440])), ("scalar".to_owned(), "721x1440".to_owned()));
     }

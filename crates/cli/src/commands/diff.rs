@@ -1,0 +1,74 @@
+//! `fw diff`: two tensor files, tensor by tensor.
+
+use super::{print, print_json};
+use crate::args;
+use crate::exit::{Outcome, Usage};
+use crate::input;
+use crate::render::{Table, count, shape};
+use anyhow::Result;
+use framewright::convert::{Comparison, Diff, DiffOptions, Types, diff};
+use serde_json::json;
+
+pub(crate) fn run(args: &args::Diff) -> Result<Outcome> {
+    // Exit code 1 means "different" and nothing else here; trouble with a file is 2, as with diff(1).
+    let found = compare(args).map_err(|error| Usage(format!("{error:#}")))?;
+    if args.json {
+        print_json(&json!({ "equal": found.is_equal(), "tensors": found.rows, "metadata": found.metadata }))?;
+    } else {
+        print(&text(&found))?;
+    }
+    Ok(if found.is_equal() { Outcome::Fine } else { Outcome::Invalid })
+}
+
+fn compare(args: &args::Diff) -> Result<Diff> {
+    for (name, tolerance) in [("--rtol", args.rtol), ("--atol", args.atol)] {
+        if !tolerance.is_finite() || tolerance < 0.0 {
+            return Err(Usage(format!("{name} {tolerance}: a number from 0 on is needed")).into());
+        }
+    }
+    input::format_of(&args.left)?;
+    input::format_of(&args.right)?;
+    let (left, right) = (input::tensors(&args.left)?, input::tensors(&args.right)?);
+    let types = if args.values { Types::Values } else { Types::Strict };
+    Ok(diff(&*left, &*right, &DiffOptions::new().with_tolerance(args.atol, args.rtol).with_types(types))?)
+}
+
+fn text(found: &Diff) -> String {
+    let mut table = Table::new(&["tensor", "verdict", ">max abs", ">max rel", "detail"]);
+    for row in &found.rows {
+        let (verdict, absolute, relative, detail) = cells(&row.comparison);
+        table.row([row.name.clone(), verdict.to_owned(), number(absolute), number(relative), detail]);
+    }
+    let mut text = if found.rows.is_empty() { String::new() } else { table.render() };
+    if !found.metadata.is_empty() {
+        text.push_str(&format!("metadata differs (not counted): {}\n", found.metadata.join(", ")));
+    }
+    let different = found.rows.iter().filter(|row| !row.comparison.is_equal()).count();
+    text.push_str(&format!("{}, {different} different\n", count(found.rows.len(), "tensor")));
+    text
+}
+
+fn cells(comparison: &Comparison) -> (&'static str, Option<f64>, Option<f64>, String) {
+    match comparison {
+        Comparison::Identical => ("identical", None, None, String::new()),
+        Comparison::Close { max_absolute, max_relative } => {
+            ("close", Some(*max_absolute), Some(*max_relative), String::new())
+        }
+        Comparison::Different { max_absolute, max_relative, count: beyond, first } => {
+            let detail = format!("{}, first at {first}", count(*beyond as usize, "element"));
+            ("DIFFERENT", Some(*max_absolute), Some(*max_relative), detail)
+        }
+        Comparison::DifferentBits => ("DIFFERENT", None, None, "bits".to_owned()),
+        Comparison::Types { left, right } => ("DIFFERENT", None, None, format!("type {left} / {right}")),
+        Comparison::Shapes { left, right } => {
+            ("DIFFERENT", None, None, format!("shape {} / {}", shape(left), shape(right)))
+        }
+        Comparison::OnlyLeft => ("DIFFERENT", None, None, "only in the first".to_owned()),
+        Comparison::OnlyRight => ("DIFFERENT", None, None, "only in the second".to_owned()),
+        _ => ("DIFFERENT", None, None, String::new()),
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| format!("{value:.3e}"))
+}

@@ -1,0 +1,124 @@
+//! `fw schema`: struct-frame schemas checked, formatted, explained and compared.
+
+use super::{print, print_json};
+use crate::args::{Look, Schema, SchemaDiff, SchemaFmt, SchemaLayout};
+use crate::exit::Outcome;
+use crate::render::count;
+use anyhow::{Context, Result};
+use framewright::schema::{self, Diagnostics};
+use framewright::source::AtomicFile;
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) fn run(args: &Schema) -> Result<Outcome> {
+    match args {
+        Schema::Check(args) => check(args),
+        Schema::Fmt(args) => fmt(args),
+        Schema::Layout(args) => layout(args),
+        Schema::Diff(args) => diff(args),
+    }
+}
+
+fn check(args: &Look) -> Result<Outcome> {
+    readable(&args.file)?;
+    let compiled = schema::check(&args.file);
+    let found = &compiled.diagnostics;
+    let (errors, warnings) = (found.errors().count(), found.warnings().count());
+    if args.json {
+        let messages = compiled.schema.as_ref().map(|schema| schema.messages().len());
+        print_json(&json!({ "ok": found.is_ok(), "messages": messages, "findings": found.to_report().findings() }))?;
+    } else {
+        let faults = format!("{}, {}", count(errors, "error"), count(warnings, "warning"));
+        let what = match &compiled.schema {
+            Some(schema) => {
+                let ids = count(schema.ids().count(), "message");
+                format!("{ids} with an id, {} in all: valid", schema.messages().len())
+            }
+            None => "INVALID".to_owned(),
+        };
+        print(&format!("{}{}: {faults}, {what}\n", listed(found), args.file.display()))?;
+    }
+    Ok(if found.is_ok() { Outcome::Fine } else { Outcome::Invalid })
+}
+
+fn fmt(args: &SchemaFmt) -> Result<Outcome> {
+    let name = args.file.display().to_string();
+    readable(&args.file)?;
+    let bytes = std::fs::read(&args.file).with_context(|| name.clone())?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        anyhow::anyhow!("{name}: not UTF-8 text: the first wrong byte is {}", error.utf8_error().valid_up_to())
+    })?;
+    let formatted = match schema::format(&name, &text) {
+        Ok(formatted) => formatted,
+        Err(faults) => return refused(&faults),
+    };
+    if args.check {
+        if formatted == text {
+            return Ok(Outcome::Fine);
+        }
+        print(&format!("{name}: not in canonical form; fw schema fmt --write {name} rewrites it\n"))?;
+        return Ok(Outcome::Invalid);
+    }
+    if !args.write {
+        print(&formatted)?;
+    } else if formatted != text {
+        let mut file = AtomicFile::create(&args.file)?;
+        file.write_all(formatted.as_bytes())?;
+        file.commit()?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn layout(args: &SchemaLayout) -> Result<Outcome> {
+    let schema = match compiled(&args.file)? {
+        Ok(schema) => schema,
+        Err(faults) => return refused(&faults),
+    };
+    if args.json {
+        print_json(&json!({ "enums": schema.enums(), "messages": schema.messages() }))?;
+    } else {
+        print(&schema::layout_text(&schema))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn diff(args: &SchemaDiff) -> Result<Outcome> {
+    let (old, new) = match (compiled(&args.old)?, compiled(&args.new)?) {
+        (Ok(old), Ok(new)) => (old, new),
+        (Err(faults), _) | (_, Err(faults)) => return refused(&faults),
+    };
+    let found = schema::diff(&old, &new);
+    if args.json {
+        print_json(&json!({ "break": found.is_break(), "messages": found.messages }))?;
+    } else {
+        let verdict = if found.is_break() { "peers BREAK" } else { "peers understand each other" };
+        print(&format!("{found}{} -> {}: {verdict}\n", args.old.display(), args.new.display()))?;
+    }
+    Ok(if found.is_break() { Outcome::Invalid } else { Outcome::Fine })
+}
+
+fn compiled(path: &Path) -> Result<Result<schema::Schema, Diagnostics>> {
+    readable(path)?;
+    Ok(schema::check(path).into_result())
+}
+
+/// A schema that cannot be used: its faults go to standard error, so that pipes see nothing half made.
+fn refused(faults: &Diagnostics) -> Result<Outcome> {
+    eprint!("{}", listed(faults));
+    Ok(Outcome::Invalid)
+}
+
+fn listed(faults: &Diagnostics) -> String {
+    let text = faults.to_string();
+    if text.is_empty() { text } else { format!("{}\n\n", text.trim_end()) }
+}
+
+/// Says in plain words when there is no such file.
+fn readable(path: &Path) -> Result<()> {
+    let kind = std::fs::metadata(path).with_context(|| path.display().to_string())?;
+    if !kind.is_file() {
+        anyhow::bail!("{}: not a regular file", path.display());
+    }
+    Ok(())
+}
