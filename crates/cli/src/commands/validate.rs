@@ -15,9 +15,12 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 pub(crate) fn run(args: &Validate) -> Result<Outcome> {
-    // An empty file, or one without a message, is a finding where the name promises Tensogram, and an error elsewhere.
-    if Format::of_name(&args.file) != Some(Format::Tensogram) && input::format_of(&args.file)? != Format::Tensogram {
-        return tensors(args);
+    match input::format_of(&args.file) {
+        Ok(Format::Tensogram) => {}
+        Ok(_) => return tensors(args),
+        // An empty file is a finding where the name promises Tensogram, and an error elsewhere.
+        Err(_) if args.file.is_file() && Format::of_name(&args.file) == Some(Format::Tensogram) => {}
+        Err(error) => return Err(error),
     }
     let mode = match args.mode {
         Mode::Quick => ValidateMode::Quick,
