@@ -1,0 +1,398 @@
+//! The one state machine behind all readers.
+//!
+//! All positions are absolute. The *primary* search stands at `pos` and decides about one position after the other. When a
+//! complete frame fails there, it is reported, the primary goes on behind it, and its inside is searched for good frames of
+//! known messages. A candidate in there that reaches beyond the failed frame cannot be judged yet; nothing waits for it.
+//! Its place stays `open`, and it is judged when the primary next completes a frame, or at the end of the input: the
+//! earlier start wins.
+//!
+//! Every decision depends on bytes up to a position that the bytes themselves determine, never on how many more happen to
+//! be there. That is why every way of splitting the input gives the same events.
+
+use super::event::{BadChecksum, Counters, Event, Frame, count};
+use crate::wire::{Fields, Framing, HeaderKind, Lookup, MessageInfo, checksum, read_fields};
+use fw_bytes::Span;
+
+/// Bytes of the input that are at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window<'w> {
+    pub(super) bytes: &'w [u8],
+    /// Absolute position of the first.
+    pub(super) base: u64,
+}
+
+impl<'w> Window<'w> {
+    pub(super) fn end(self) -> u64 {
+        self.base.saturating_add(self.bytes.len() as u64)
+    }
+
+    /// The bytes from `from` up to `to`, or to the end of the window.
+    fn part(self, from: u64, to: u64) -> &'w [u8] {
+        let place = |at: u64| usize::try_from(at.saturating_sub(self.base)).unwrap_or(usize::MAX).min(self.bytes.len());
+        self.bytes.get(place(from)..place(to)).unwrap_or_default()
+    }
+}
+
+/// Whether more bytes may follow the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum More {
+    May,
+    Never,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Machine<L> {
+    framing: Framing,
+    lookup: L,
+    /// How many bytes the reader can hold.
+    capacity: u64,
+    /// Where the primary search stands.
+    pos: u64,
+    /// Where the bytes begin that belong to no event yet.
+    run: u64,
+    /// How many of them were counted as false starts already.
+    false_bytes: u64,
+    /// Where candidates stand that reach beyond the failed frame they begin in.
+    open: Option<Span>,
+    /// The search inside failed bytes.
+    rescan: Option<Rescan>,
+    /// Nothing can be decided before the window reaches this position.
+    need: u64,
+    /// The frame whose length has been compared with its message.
+    compared: Option<u64>,
+    last_sequence: Option<u8>,
+    pub(super) counters: Counters,
+}
+
+/// A search for complete good frames that begin in `starts` and end by `end`.
+#[derive(Clone, Copy, Debug)]
+struct Rescan {
+    starts: Span,
+    end: u64,
+    /// Whether candidates that reach beyond `end` are remembered.
+    remember: bool,
+}
+
+impl<L: Lookup> Machine<L> {
+    pub(super) fn new(framing: Framing, lookup: L, capacity: u64) -> Self {
+        Self {
+            framing,
+            lookup,
+            capacity,
+            pos: 0,
+            run: 0,
+            false_bytes: 0,
+            open: None,
+            rescan: None,
+            need: 1,
+            compared: None,
+            last_sequence: None,
+            counters: Counters::default(),
+        }
+    }
+
+    /// The next event, or `None` when that takes more bytes than the window has ([`need`](Self::need)).
+    pub(super) fn step<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
+        loop {
+            if let Some(rescan) = &mut self.rescan {
+                match search(self.framing, &self.lookup, self.capacity, rescan, &mut self.open, window) {
+                    Some((at, found)) => return Some(self.recover(window, at, &found)),
+                    None => self.rescan = None,
+                }
+            }
+            let bytes = window.part(self.pos, u64::MAX);
+            let look = match bytes {
+                [] => Look::Short(1),
+                _ if self.capacity < self.framing.header_len() as u64 => Look::Noise(bytes.len()),
+                _ => examine(self.framing, &self.lookup, bytes),
+            };
+            match look {
+                Look::Noise(len) => self.pos = self.pos.saturating_add(len as u64),
+                Look::FalseStart => self.false_start(2),
+                // A frame that the reader could never hold.
+                Look::Claims(found) | Look::Whole(found) if found.total as u64 > self.capacity => self.false_start(1),
+                Look::Short(total) => {
+                    self.forget_far_candidates(total);
+                    self.need = self.pos.saturating_add(total as u64);
+                    match self.wait(window, more) {
+                        None if self.rescan.is_some() => {}
+                        event => return event,
+                    }
+                }
+                Look::Claims(found) => {
+                    self.compare_length(&found);
+                    self.forget_far_candidates(found.total);
+                    self.need = self.pos.saturating_add(found.total as u64);
+                    match self.wait(window, more) {
+                        None if self.rescan.is_some() => {}
+                        event => return event,
+                    }
+                }
+                Look::Whole(found) => {
+                    self.compare_length(&found);
+                    self.forget_far_candidates(found.total);
+                    if let Some(event) = self.whole(window, &found) {
+                        return Some(event);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Forgets what has not become an event yet, and the last sequence number; goes on at `at`.
+    pub(super) fn reset(&mut self, at: u64) {
+        (self.pos, self.run, self.false_bytes, self.need) = (at, at, 0, at.saturating_add(1));
+        (self.open, self.rescan, self.compared, self.last_sequence) = (None, None, None, None);
+    }
+
+    /// The first byte that is still needed.
+    pub(super) fn retain_from(&self) -> u64 {
+        self.open.map_or(self.pos, |open| open.start.min(self.pos))
+    }
+
+    /// Nothing can be decided before the window reaches this position.
+    pub(super) fn need(&self) -> u64 {
+        self.need
+    }
+
+    pub(super) fn pos(&self) -> u64 {
+        self.pos
+    }
+
+    /// Bytes before the primary search that belong to no event yet.
+    pub(super) fn pending_noise(&self) -> u64 {
+        self.pos.saturating_sub(self.run)
+    }
+
+    /// Decides about a complete frame; `None` when something else must be looked at first.
+    fn whole<'w>(&mut self, window: Window<'w>, found: &Found) -> Option<Event<'w>> {
+        let end = self.pos.saturating_add(found.total as u64);
+        match found.verify(self.framing, window.part(self.pos, end)) {
+            Ok(()) => {
+                if let Some(open) = self.open.take() {
+                    self.rescan = Some(Rescan { starts: open, end, remember: false });
+                    return None;
+                }
+                if let Some(event) = self.skipped() {
+                    return Some(event);
+                }
+                let at = self.pos;
+                (self.pos, self.run) = (end, end);
+                Some(self.deliver(window, at, found, false))
+            }
+            Err((expected, carried)) => {
+                if let Some(event) = self.skipped() {
+                    return Some(event);
+                }
+                let span = Span::new(self.pos, end);
+                count(&mut self.counters.crc_failures, 1);
+                count(&mut self.counters.sync_recoveries, 1);
+                count(&mut self.counters.failed_bytes, span.len());
+                self.fail(span, true);
+                let Fields { header, len, id } = found.fields;
+                Some(Event::BadChecksum(BadChecksum { id, header, len, span, expected, found: carried }))
+            }
+        }
+    }
+
+    /// More bytes are needed: at the end of the input, what is left over.
+    fn wait<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
+        if more == More::May {
+            return None;
+        }
+        if let Some(event) = self.skipped() {
+            return Some(event);
+        }
+        let rest = Span::new(self.pos, window.end());
+        if !rest.is_empty() {
+            count(&mut self.counters.failed_bytes, rest.len());
+            self.fail(rest, false);
+            return Some(Event::Truncated(rest));
+        }
+        if let Some(open) = self.open.take() {
+            self.rescan = Some(Rescan { starts: open, end: window.end(), remember: false });
+        }
+        None
+    }
+
+    /// Goes on behind failed bytes, after a search inside them.
+    fn fail(&mut self, span: Span, remember: bool) {
+        let from = self.open.take().map_or(span.start.saturating_add(1), |open| open.start);
+        // Without a checksum nothing found inside failed bytes could be trusted.
+        if self.framing.has_length() {
+            self.rescan = Some(Rescan { starts: Span::new(from, span.end), end: span.end, remember });
+        }
+        (self.pos, self.run) = (span.end, span.end);
+    }
+
+    fn false_start(&mut self, len: u64) {
+        count(&mut self.counters.sync_recoveries, 1);
+        count(&mut self.counters.failed_bytes, len);
+        self.false_bytes = self.false_bytes.saturating_add(len);
+        self.pos = self.pos.saturating_add(len);
+    }
+
+    /// The bytes since the last event, if any.
+    fn skipped<'w>(&mut self) -> Option<Event<'w>> {
+        let span = Span::new(self.run, self.pos);
+        if span.is_empty() {
+            return None;
+        }
+        count(&mut self.counters.noise_bytes, span.len().saturating_sub(self.false_bytes));
+        (self.run, self.false_bytes) = (self.pos, 0);
+        Some(Event::Skipped(span))
+    }
+
+    fn recover<'w>(&mut self, window: Window<'w>, at: u64, found: &Found) -> Event<'w> {
+        let end = at.saturating_add(found.total as u64);
+        self.pos = self.pos.max(end);
+        if end > self.run {
+            (self.run, self.false_bytes) = (end, 0);
+        }
+        count(&mut self.counters.recovered, 1);
+        self.deliver(window, at, found, true)
+    }
+
+    fn deliver<'w>(&mut self, window: Window<'w>, at: u64, found: &Found, recovered: bool) -> Event<'w> {
+        let span = Span::new(at, at.saturating_add(found.total as u64));
+        let payload = found.payload(self.framing, window.part(span.start, span.end));
+        let Fields { header, id, .. } = found.fields;
+        count(&mut self.counters.frames, 1);
+        count(&mut self.counters.unknown_ids, found.info.is_none().into());
+        if self.framing.has_sequence() {
+            let gap = self.last_sequence.is_some_and(|last| header.sequence != last.wrapping_add(1));
+            count(&mut self.counters.seq_gaps, gap.into());
+            self.last_sequence = Some(header.sequence);
+        }
+        Event::Frame(Frame { id, header, payload, info: found.info, span, recovered })
+    }
+
+    /// SF-14.2: once per frame.
+    fn compare_length(&mut self, found: &Found) {
+        if !self.framing.has_length() || self.compared == Some(self.pos) {
+            return;
+        }
+        self.compared = Some(self.pos);
+        let fits = |info: MessageInfo| (info.min_size..=info.max_size).contains(&found.fields.len);
+        count(&mut self.counters.len_errors, (!found.info.is_none_or(fits)).into());
+    }
+
+    /// Keeps no more than the reader can hold together with the frame at `pos`.
+    fn forget_far_candidates(&mut self, total: usize) {
+        let total = total.max(self.framing.header_len()) as u64;
+        let first = self.pos.saturating_add(total).saturating_sub(self.capacity);
+        if let Some(open) = &mut self.open {
+            open.start = open.start.max(first);
+            if open.start >= open.end {
+                self.open = None;
+            }
+        }
+    }
+}
+
+/// What stands at a position.
+enum Look {
+    /// No frame begins within this many bytes.
+    Noise(usize),
+    /// Two bytes: the first start byte, and not the second.
+    FalseStart,
+    /// Perhaps a frame; this many bytes will tell more.
+    Short(usize),
+    /// A header whose frame is not all there.
+    Claims(Found),
+    /// A header whose frame is all there.
+    Whole(Found),
+}
+
+/// A header that was read.
+struct Found {
+    fields: Fields,
+    info: Option<MessageInfo>,
+    /// Bytes of the whole frame.
+    total: usize,
+}
+
+impl Found {
+    fn payload<'w>(&self, framing: Framing, frame: &'w [u8]) -> &'w [u8] {
+        let end = self.total.saturating_sub(framing.trailer_len());
+        frame.get(framing.header_len()..end).unwrap_or_default()
+    }
+
+    /// Compares checksums; the error has the computed one and the one in the frame.
+    fn verify(&self, framing: Framing, frame: &[u8]) -> Result<(), ([u8; 2], [u8; 2])> {
+        let Some((_, carried)) = frame.split_last_chunk::<2>().filter(|_| framing.has_length()) else { return Ok(()) };
+        let fields = frame.get(framing.start_len()..framing.header_len()).unwrap_or_default();
+        let computed = checksum(fields, self.payload(framing, frame), self.info.as_ref());
+        if computed == *carried { Ok(()) } else { Err((computed, *carried)) }
+    }
+}
+
+/// Looks at the first position of `bytes`, of which there is at least one.
+#[inline]
+fn examine(framing: Framing, lookup: &impl Lookup, bytes: &[u8]) -> Look {
+    let [first, second] = framing.start();
+    if framing.header != HeaderKind::None {
+        match bytes.iter().position(|byte| *byte == first) {
+            Some(0) => {}
+            at => return Look::Noise(at.unwrap_or(bytes.len())),
+        }
+    }
+    if framing.header == HeaderKind::Basic {
+        match bytes.get(1) {
+            None => return Look::Short(2),
+            Some(byte) if *byte == second => {}
+            Some(byte) if *byte == first => return Look::Noise(1),
+            Some(_) => return Look::FalseStart,
+        }
+    }
+    let fields = bytes.get(framing.start_len()..).and_then(|bytes| read_fields(framing, bytes));
+    let Some(fields) = fields else { return Look::Short(framing.header_len()) };
+    let info = lookup.message_info(fields.id);
+    let len = match info {
+        _ if framing.has_length() => fields.len,
+        Some(info) => info.max_size,
+        None => return Look::Noise(1),
+    };
+    let total = framing.overhead().saturating_add(len.into());
+    let found = Found { fields, info, total };
+    if bytes.len() < total { Look::Claims(found) } else { Look::Whole(found) }
+}
+
+/// The next good frame inside failed bytes. Only messages that are known count: with an unknown id, six bytes such as
+/// `90 71 00 00 00 00` would pass.
+fn search(
+    framing: Framing,
+    lookup: &impl Lookup,
+    capacity: u64,
+    rescan: &mut Rescan,
+    open: &mut Option<Span>,
+    window: Window<'_>,
+) -> Option<(u64, Found)> {
+    let Rescan { end, remember, .. } = *rescan;
+    while !rescan.starts.is_empty() {
+        let at = rescan.starts.start;
+        let mut advance = 1;
+        let mut unresolved = false;
+        match examine(framing, lookup, window.part(at, end)) {
+            Look::Noise(len) => advance = len as u64,
+            Look::FalseStart => {}
+            Look::Short(total) => unresolved = total as u64 <= capacity,
+            Look::Claims(found) => unresolved = found.info.is_some() && found.total as u64 <= capacity,
+            Look::Whole(found) => {
+                let next = at.saturating_add(found.total as u64);
+                let good = found.info.is_some() && found.verify(framing, window.part(at, next)).is_ok();
+                if good && found.total as u64 <= capacity {
+                    rescan.starts = Span::new(next, rescan.starts.end);
+                    // What began before it and reaches beyond would overlap it.
+                    *open = None;
+                    return Some((at, found));
+                }
+            }
+        }
+        if unresolved && remember {
+            open.get_or_insert(Span::new(at, rescan.starts.end));
+        }
+        rescan.starts = Span::new(at.saturating_add(advance), rescan.starts.end);
+    }
+    None
+}

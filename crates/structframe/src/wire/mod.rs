@@ -1,0 +1,10 @@
+//! Which bytes stand around a payload.
+
+mod framing; // header kinds, payload kinds, profiles
+mod header; // the bytes between start and payload
+mod info; // what readers look up by id
+
+pub use framing::{Framing, HeaderKind, Layout, PayloadKind, Profile};
+pub use header::Header;
+pub(crate) use header::{Fields, checksum, read_fields, write_fields};
+pub use info::{Lookup, MessageInfo};
