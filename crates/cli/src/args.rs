@@ -99,7 +99,7 @@ pub(crate) enum Mode {
 pub(crate) struct Cat {
     /// The file
     pub(crate) file: PathBuf,
-    /// Which tensor, by its name as fw ls shows it; not needed when there is only one
+    /// Which tensor, by its name as fw ls shows it; M/NAME in a Tensogram file of several messages
     #[arg(long, short, value_name = "NAME", conflicts_with_all = ["message", "object"])]
     pub(crate) tensor: Option<String>,
     /// Which message of a Tensogram file (counting from 0) [default: 0]

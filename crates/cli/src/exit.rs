@@ -1,5 +1,6 @@
 //! What the process returns: 0 fine, 1 failed, invalid or different, 2 usage, 3 done with loss.
 
+use framewright::convert::ConvertError;
 use std::io;
 use std::process::ExitCode;
 
@@ -46,5 +47,9 @@ impl std::fmt::Display for Usage {
 impl std::error::Error for Usage {}
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
+    let failed = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<ConvertError>() {
+        Some(ConvertError::Io(error)) => Some(error.kind()),
+        _ => cause.downcast_ref::<io::Error>().map(io::Error::kind),
+    };
+    error.chain().any(|cause| failed(cause) == Some(io::ErrorKind::BrokenPipe))
 }

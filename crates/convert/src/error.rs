@@ -11,16 +11,16 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ConvertError {
     /// Reading or writing failed.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
     /// A BinTensors file is wrong.
-    #[error("{0}")]
+    #[error(transparent)]
     BinTensors(#[from] BinTensorError),
     /// A Tensogram message is wrong.
-    #[error("{0}")]
+    #[error(transparent)]
     Tensogram(TensogramError),
     /// A slice or shape that does not fit.
-    #[error("{0}")]
+    #[error(transparent)]
     Tensor(#[from] TensorError),
     /// A file of another format is wrong.
     #[error("{message}{}", place(.at))]

@@ -28,9 +28,9 @@ pub(crate) fn run(args: &Convert) -> Result<Outcome> {
         print_json(&json(&done))?;
     } else {
         print(&text(&done))?;
-        for loss in &done.losses {
-            eprintln!("fw: {loss}");
-        }
+    }
+    for loss in &done.losses {
+        eprintln!("fw: {loss}");
     }
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
 }

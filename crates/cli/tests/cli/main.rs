@@ -1,0 +1,55 @@
+//! The built `fw`, checked to the character: what it prints, where, and what it returns.
+
+mod convert;
+mod failures;
+mod schema;
+mod tensogram;
+mod tensors;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder of the project's vectors.
+fn vectors(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(folder)
+}
+
+/// What a run did.
+struct Run {
+    code: i32,
+    out: Vec<u8>,
+    err: String,
+}
+
+impl Run {
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.out).expect("text")
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+}
+
+/// Runs `fw` in a folder; arguments are the words of `line`.
+fn fw(folder: &Path, line: &str) -> Run {
+    let output = Command::new(env!("CARGO_BIN_EXE_fw"))
+        .args(line.split_whitespace())
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("fw runs");
+    Run {
+        code: output.status.code().expect("fw ends by itself"),
+        out: output.stdout,
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// Runs `fw`, which must succeed and say nothing on standard error.
+#[track_caller]
+fn fine(folder: &Path, line: &str) -> Run {
+    let run = fw(folder, line);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "fw {line}");
+    run
+}

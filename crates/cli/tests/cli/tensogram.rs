@@ -1,0 +1,229 @@
+//! Tensogram files.
+
+use super::{fine, fw, vectors};
+
+#[track_caller]
+fn prints(line: &str, expected: &str) {
+    assert_eq!(fine(&vectors("tensogram"), line).text(), expected, "fw {line}");
+}
+
+#[test]
+fn info() {
+    prints(
+        "info f32_hash.tgm",
+        "file       f32_hash.tgm, 560 B
+format     Tensogram version 3
+messages   1 (1 with digests, 0 streamed)
+objects    1, 12 B decoded
+types      float32 (1)
+pipelines  raw (1)
+encoders   tensogram 0.24.0 (1)
+",
+    );
+    prints(
+        "info multi_junk_between.tgm",
+        "file       multi_junk_between.tgm, 1.64 KiB
+format     Tensogram version 3
+messages   3 (3 with digests, 0 streamed)
+objects    3, 12 B decoded
+types      uint8 (3)
+pipelines  raw (3)
+encoders   tensogram 0.24.0 (3)
+outside    27 B belong to no message: try fw validate
+",
+    );
+    let json = fine(&vectors("tensogram"), "info f32_hash.tgm --json").json();
+    assert_eq!(
+        (&json["format"], &json["bytes"], &json["decoded_bytes"]),
+        (&"tensogram".into(), &560.into(), &12.into())
+    );
+}
+
+#[test]
+fn ls() {
+    prints(
+        "ls two_objects_metadata.tgm",
+        "message  object  name  dtype    shape  pipeline  stored  decoded
+      0       0  2t    float32  3      raw         12 B     12 B
+      0       1  msl   int16    2x2    raw          8 B      8 B
+",
+    );
+    prints(
+        "ls zstd_i32.tgm",
+        "message  object  name  dtype  shape  pipeline  stored  decoded
+      0       0        int32  64     zstd       111 B    256 B
+",
+    );
+    prints(
+        "ls zero_object.tgm",
+        "message  object  name          dtype  shape  pipeline  stored  decoded
+      0       -  (no objects)
+",
+    );
+    let json = fine(&vectors("tensogram"), "ls two_objects_metadata.tgm --json").json();
+    assert_eq!(json["messages"][0]["objects"][1]["name"], "msl");
+    assert_eq!(json["messages"][0]["objects"][1]["shape"], serde_json::json!([2, 2]));
+}
+
+/// A descriptor that cannot be read is a row of question marks, and a remark beside the table.
+#[test]
+fn ls_of_a_broken_object() {
+    let run = fw(&vectors("tensogram"), "ls desc_missing_dtype.tgm");
+    assert_eq!(run.code, 0);
+    assert_eq!(
+        run.text(),
+        "message  object  name  dtype  shape  pipeline  stored  decoded
+      0       0  ?     ?      ?      ?           12 B        ?
+"
+    );
+    assert!(
+        run.err.starts_with("message 0, object 0: metadata: descriptor has no \"dtype\" at byte 84"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn dump() {
+    prints(
+        "dump two_objects_metadata.tgm",
+        "message 0, bytes 0..912 (912 B)
+  flags: 0x0095 = HEADER_METADATA | HEADER_INDEX | HEADER_HASHES | HASHES_PRESENT
+  metadata:
+    run: 20240115
+    source: \"ifs\"
+  provenance:
+    encoder: {\"name\":\"tensogram\",\"version\":\"0.24.0\"}
+    time: \"2026-11-15T19:54:58Z\"
+    uuid: \"9eb65566-5a99-41b0-a96d-8b5dce25b79d\"
+  object 0, frame at byte 560:
+    float32 3, little endian, raw, stored in 12 B
+    mars: {\"step\":6,\"param\":\"2t\",\"levtype\":\"sfc\"}
+    units: \"K\"
+  object 1, frame at byte 728:
+    int16 2x2, little endian, raw, stored in 8 B
+    mars: {\"step\":6,\"param\":\"msl\"}
+    units: \"Pa\"
+    valid: true
+",
+    );
+    prints(
+        "dump multi_three.tgm --message 1",
+        "message 1, bytes 552..1104 (552 B)
+  flags: 0x0095 = HEADER_METADATA | HEADER_INDEX | HEADER_HASHES | HASHES_PRESENT
+  metadata:
+    n: 2
+  provenance:
+    encoder: {\"name\":\"tensogram\",\"version\":\"0.24.0\"}
+    time: \"2026-11-15T19:54:58Z\"
+    uuid: \"1c115f0a-ad01-472e-b5bc-005133ea4980\"
+  object 0, frame at byte 928:
+    uint8 4, little endian, raw, stored in 4 B
+",
+    );
+    let json = fine(&vectors("tensogram"), "dump multi_three.tgm --json").json();
+    assert_eq!(json["messages"].as_array().map(Vec::len), Some(3));
+    assert_eq!(json["messages"][1]["metadata"]["_extra_"]["n"], 2);
+    let json = fine(&vectors("tensogram"), "dump masks_small.tgm --json").json();
+    assert_eq!(json["messages"][0]["objects"][0]["masks"][1]["kind"], "inf+");
+}
+
+/// The worked example of the format's description: the same ranges, bytes and words, hex indented by CBOR depth.
+#[test]
+fn dump_hex() {
+    prints("dump --hex f32_hash.tgm", include_str!("f32_hash.hex.txt"));
+    let json = fine(&vectors("tensogram"), "dump --hex f32_hash.tgm --json").json();
+    assert_eq!(json["messages"][0]["offset"], 0);
+    assert!(json["messages"][0]["tree"].is_object());
+}
+
+/// Later messages show the bytes of the file, not of the message; every byte is shown once.
+#[test]
+fn dump_hex_covers_the_file() {
+    let run = fine(&vectors("tensogram"), "dump --hex multi_three.tgm");
+    let mut reached = 0u64;
+    for line in run.text().lines().filter(|line| !line.starts_with(['-', '='])) {
+        let (range, rest) = line.split_once("  ").expect("range, then hex");
+        let (start, end) = range.split_once("..").expect("a range");
+        assert_eq!(start.parse::<u64>().expect("a number"), reached, "{line}");
+        reached = end.parse().expect("a number");
+        assert!(rest.trim_start().split_once("  ").is_some(), "hex, then meaning: {line}");
+    }
+    let len = std::fs::metadata(vectors("tensogram").join("multi_three.tgm")).expect("it is there").len();
+    assert_eq!(reached, len);
+}
+
+#[test]
+fn validate() {
+    prints(
+        "validate f32_hash.tgm",
+        "f32_hash.tgm: 1 message, 1 object, 0 errors, 0 warnings, 1 message verified by digest: valid\n",
+    );
+    let folder = vectors("tensogram");
+    let run = fw(&folder, "validate flip_obj0_payload.tgm");
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert_eq!(
+        run.text(),
+        "error[hash_mismatch] message[0].object[0]: stored e1389444acf19752, computed 24240d4c68b72151 (bytes 464..629)
+flip_obj0_payload.tgm: 1 message, 2 objects, 1 error, 0 warnings, 0 messages verified by digest: INVALID
+"
+    );
+    let run = fw(&folder, "validate multi_junk_between.tgm");
+    assert_eq!(run.code, 1);
+    assert_eq!(
+        run.text(),
+        "error[gap_between_messages]: 4 bytes between messages belong to none (bytes 0..4)
+error[gap_between_messages]: 13 bytes between messages belong to none (bytes 556..569)
+error[gap_between_messages]: 5 bytes between messages belong to none (bytes 1121..1126)
+error[trailing_bytes]: 5 bytes behind the last message belong to none (bytes 1678..1683)
+multi_junk_between.tgm: 3 messages, 3 objects, 4 errors, 0 warnings, 3 messages verified by digest: INVALID
+"
+    );
+    let run = fw(&folder, "validate flip_obj0_payload.tgm --json");
+    assert_eq!(run.code, 1);
+    assert!(run.json().to_string().contains("hash_mismatch"));
+    // Structure alone is in order.
+    assert_eq!(fw(&folder, "validate flip_obj0_payload.tgm --mode quick").code, 0);
+    for mode in ["quick", "checksum", "default", "full"] {
+        assert_eq!(fw(&folder, &format!("validate f32_hash.tgm --mode {mode} --canonical")).code, 0);
+    }
+}
+
+#[test]
+fn cat() {
+    let elements = b"\0\0\xc0\x3f\0\0\x10\xc0\0\0\x80\x44";
+    let folder = vectors("tensogram");
+    assert_eq!(fine(&folder, "cat f32_hash.tgm").out, elements);
+    let npy = fine(&folder, "cat f32_hash.tgm --npy").out;
+    let (head, data) = npy.split_at(128);
+    assert_eq!(data, elements);
+    let text = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+    let expected = [&b"\x93NUMPY\x01\0\x76\0"[..], format!("{text:<117}\n").as_bytes()].concat();
+    assert_eq!(head, expected);
+    prints("cat f32_hash.tgm --text", "1.5 -2.25 1024.0\n");
+    prints("cat two_objects_metadata.tgm --object 1 --text", "-32768 32767\n17195 11710\n");
+    prints("cat two_objects_metadata.tgm --tensor msl --text", "-32768 32767\n17195 11710\n");
+    let by_place = fine(&folder, "cat multi_three.tgm --message 2 --text").out;
+    assert_eq!(fine(&folder, "cat multi_three.tgm --tensor 2/object_0 --text").out, by_place);
+    assert_eq!(fine(&folder, "cat multi_three.tgm --message 2").out.len(), 5);
+}
+
+/// Everything that a vector can do to us ends in an answer.
+#[test]
+fn no_vector_crashes_a_command() {
+    let folder = vectors("tensogram");
+    let mut files: Vec<String> = std::fs::read_dir(&folder)
+        .expect("vectors")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".tgm"))
+        .collect();
+    files.sort();
+    assert!(files.len() > 150);
+    for file in files {
+        for line in ["info", "ls --json", "dump", "dump --hex", "validate --mode full --json", "cat"] {
+            let run = fw(&folder, &format!("{line} {file}"));
+            assert!(matches!(run.code, 0..=2), "fw {line} {file}: {} {}", run.code, run.err);
+            assert!(!run.err.contains("panicked"), "fw {line} {file}: {}", run.err);
+        }
+    }
+}
