@@ -167,7 +167,7 @@ fn damaged_payloads_are_errors_or_have_the_declared_size() {
 /// `count` random cases of every codec.
 fn each_case(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Case, &str)) {
     for (index, codec) in CODECS.iter().enumerate() {
-        let mut random = Random(seed << 32 | index as u64);
+        let mut random = Random::new(seed << 32 | index as u64);
         for number in 0..count {
             let case = random.case(codec);
             check(&mut random, &case, &format!("{codec} {number}: {}", case.label()));

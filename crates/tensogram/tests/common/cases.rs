@@ -54,9 +54,22 @@ pub(crate) fn doubles(bytes: &[u8], order: ByteOrder) -> Vec<f64> {
 }
 
 /// A stream of choices that is the same in every run.
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct Random {
+    state: u64,
+    /// The number of elements, when it is not to be chosen.
+    len: Option<u64>,
+}
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { state: seed, len: None }
+    }
+
+    /// The same for objects of `len` elements.
+    pub(crate) fn sized(self, len: u64) -> Self {
+        Self { len: Some(len), ..self }
+    }
+
     pub(crate) fn case(&mut self, codec: &str) -> Case {
         match codec {
             "simple_packing" => self.packing(),
@@ -194,7 +207,9 @@ impl Random {
             () if shuffled => self.pick(&DTYPES[..14]),
             () => self.pick(&narrow),
         };
-        let block = self.pick(&[8u64, 16, 16, 32, 64]);
+        // Blocks of more than 64 samples break the heap of the reference's encoder.
+        let enforced = self.chance(90);
+        let block = if enforced { self.pick(&[8u64, 16, 16, 32, 64]) } else { self.pick(&[2, 4, 6, 10, 24, 40, 62]) };
         let rsi = self.pick(&[1u64, 2, 5, 63, 64, 65, 128, 128, 4096]);
         let interval = block * rsi;
         let edges =
@@ -217,7 +232,7 @@ impl Random {
                 }
             }
         }
-        let flags = self.pick(&[8u64, 8, 8, 0, 9, 12, 4, 1, 13]);
+        let flags = self.pick(&[8u64, 8, 8, 0, 9, 12, 4, 1, 13]) | if enforced { 0 } else { 64 };
         let descriptor = descriptor
             .with_compression("szip")
             .with_param("szip_rsi", rsi)
@@ -332,6 +347,9 @@ impl Random {
     }
 
     fn len(&mut self, edges: &[u64]) -> u64 {
+        if let Some(len) = self.len {
+            return len;
+        }
         match self.below(10) {
             0..3 => self.pick(edges),
             3..5 => self.below(3000),
@@ -422,8 +440,8 @@ impl Random {
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ z >> 31
     }

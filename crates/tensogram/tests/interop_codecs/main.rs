@@ -6,7 +6,7 @@
 mod cases;
 mod exchange;
 
-use cases::{Case, Random, doubles};
+use cases::{CODECS, Case, Random, doubles};
 use exchange::{Answer, Reading, ask};
 use fw_tensogram::{DecodeOptions, GlobalMetadata, MessageView, ObjectView, encode};
 use fw_tensor::{ByteOrder, DType};
@@ -66,10 +66,29 @@ fn sz3() {
     exchange("sz3", 300, 11);
 }
 
+/// Objects of many blocks, chunks of work and intervals.
+#[test]
+fn large_objects() {
+    for (index, codec) in CODECS.iter().enumerate() {
+        let mut random = Random::new(seed(100 + index as u64)).sized(150_000);
+        exchange_all(codec, (0..2).map(|_| random.case(codec)).collect());
+    }
+}
+
 /// `count` random objects of one codec there and back.
-fn exchange(codec: &str, count: usize, seed: u64) {
-    let mut random = Random(seed);
-    let mut cases: Vec<Case> = (0..count).map(|_| random.case(codec)).collect();
+fn exchange(codec: &str, count: usize, number: u64) {
+    let mut random = Random::new(seed(number));
+    exchange_all(codec, (0..count).map(|_| random.case(codec)).collect());
+}
+
+/// The same objects in every run, or others if `FW_INTEROP_SEED` says so.
+fn seed(number: u64) -> u64 {
+    let other = std::env::var("FW_INTEROP_SEED").map_or(0, |seed| seed.parse().expect("FW_INTEROP_SEED is a number"));
+    other << 32 | number
+}
+
+fn exchange_all(codec: &str, mut cases: Vec<Case>) {
+    let count = cases.len();
     cases.retain(reference_survives);
     assert!(cases.len() * 10 >= count * 9, "{codec}: only {} cases left", cases.len());
     let ours: Vec<Vec<u8>> = cases
