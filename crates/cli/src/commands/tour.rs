@@ -3,6 +3,7 @@
 use super::{ls, print, validate};
 use crate::exit::Outcome;
 use anyhow::{Context, Result};
+use framewright::convert::{ConvertOptions, DiffOptions, convert, diff, open};
 use framewright::tensogram::{
     EncodeOptions, MessageBuilder, MessageView, TensogramFile, ValidateMode, ValidateOptions, inspect, validate_file,
 };
@@ -30,6 +31,8 @@ pub(crate) fn run() -> Result<Outcome> {
     let report = validate_file(&damaged, &options)?;
     say(&format!("5. Damage a copy ({what}) and validate it"), &validate::text(&report, "damaged.tgm"))?;
     say("6. Name every byte (fw dump --hex); the first lines", &first_lines(&file)?)?;
+    let arrays = directory.join("forecast.npz");
+    say("7. Convert to NumPy (fw convert) and compare (fw diff)", &converted(&forecast, &arrays)?)?;
     print(&next_steps())?;
     Ok(Outcome::Fine)
 }
@@ -37,7 +40,7 @@ pub(crate) fn run() -> Result<Outcome> {
 /// Removes what an earlier tour left, and nothing else.
 fn clear(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-    for name in ["forecast.tgm", "damaged.tgm"] {
+    for name in ["forecast.tgm", "damaged.tgm", "forecast.npz"] {
         match fs::remove_file(directory.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
@@ -118,6 +121,16 @@ fn first_lines(file: &TensogramFile) -> Result<String> {
     Ok(map.lines().take(14).map(|line| format!("{line}\n")).collect())
 }
 
+/// What a conversion says, losses included, and what a comparison finds.
+fn converted(from: &Path, to: &Path) -> Result<String> {
+    let done = convert(from, to, &ConvertOptions::new())?;
+    let same = diff(&*open(from)?, &*open(to)?, &DiffOptions::new())?.is_equal();
+    let mut losses: String = done.losses.iter().take(3).map(|loss| format!("{loss}\n")).collect();
+    losses.push_str(&format!("and {} more of what NumPy has no place for\n", done.losses.len().saturating_sub(3)));
+    let verdict = if same { "every tensor is identical" } else { "tensors differ" };
+    Ok(format!("wrote {}: {} tensors, {verdict}\n{losses}", to.display(), done.tensors))
+}
+
 fn say(title: &str, body: &str) -> Result<()> {
     print(&format!("{title}\n\n{}\n", body.lines().map(|line| format!("    {line}\n")).collect::<String>()))
 }
@@ -131,6 +144,7 @@ fn next_steps() -> String {
         "dump fw-tour/forecast.tgm --message 0 --hex | less",
         "validate fw-tour/damaged.tgm --json",
         "cat fw-tour/forecast.tgm --message 1 --object 0 --npy > 2t.npy",
+        "diff fw-tour/forecast.tgm fw-tour/forecast.npz",
         "--help",
     ];
     let lines: String = tries.iter().map(|line| format!("    {program} {line}\n")).collect();

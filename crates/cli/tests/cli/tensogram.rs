@@ -208,6 +208,21 @@ fn cat() {
     assert_eq!(fine(&folder, "cat multi_three.tgm --message 2").out.len(), 5);
 }
 
+/// The tour runs twice in the same place, and what it leaves behind is what it says.
+#[test]
+fn tour() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first = fine(folder.path(), "tour");
+    for title in ["1. Write", "4. Validate", "5. Damage", "7. Convert"] {
+        assert!(first.text().contains(title), "{title}");
+    }
+    assert!(first.text().contains("every tensor is identical"), "{}", first.text());
+    fine(folder.path(), "tour");
+    fine(folder.path(), "validate fw-tour/forecast.tgm --mode full");
+    assert_eq!(fw(folder.path(), "validate fw-tour/damaged.tgm").code, 1);
+    fine(folder.path(), "diff fw-tour/forecast.tgm fw-tour/forecast.npz");
+}
+
 /// Everything that a vector can do to us ends in an answer.
 #[test]
 fn no_vector_crashes_a_command() {

@@ -29,19 +29,26 @@ pub(crate) fn metadata<'a>(
 /// Writes a file whole or not at all.
 pub(crate) struct Writer {
     stream: StreamingEncoder<BufWriter<AtomicFile>>,
+    /// What is said about the tensors to come.
+    entries: std::vec::IntoIter<MetadataMap>,
 }
 
 impl Writer {
     pub(crate) fn create(path: &Path, metadata: &GlobalMetadata) -> Result<Self, ConvertError> {
         let options = EncodeOptions { allow_nan: true, allow_inf: true, ..EncodeOptions::default() };
         let sink = BufWriter::with_capacity(1 << 20, AtomicFile::create(path)?);
-        Ok(Self { stream: StreamingEncoder::new(sink, metadata, &options)? })
+        let stream = StreamingEncoder::new(sink, metadata, &options)?;
+        Ok(Self { stream, entries: metadata.base.clone().into_iter() })
     }
 
     /// Adds a tensor of little-endian elements.
     pub(crate) fn put(&mut self, dtype: DType, shape: &[u64], data: &[u8]) -> Result<(), ConvertError> {
         let mut descriptor = DataObjectDescriptor::new(dtype, shape)?;
         descriptor.byte_order = ByteOrder::Little;
+        // A stream declares that its objects are announced, and whoever reads it as it comes wants the name first.
+        if let Some(entry) = self.entries.next() {
+            self.stream.write_preceder(&entry)?;
+        }
         match storage(dtype, data) {
             Storage::Masked => self.stream.write_object(&descriptor, data)?,
             Storage::AsIs => self.stream.write_object_pre_encoded(&descriptor, data)?,
