@@ -1,4 +1,4 @@
-//! NumPy and safetensors as black boxes. Runs when `FW_PYTHON` names a Python interpreter that has both; says loudly
+//! NumPy, safetensors and Tensogram as black boxes. Runs when `FW_PYTHON` names a Python interpreter that has them; says loudly
 //! that it was skipped otherwise.
 
 use fw_convert::{ConvertOptions, DiffOptions, Missing, convert, diff, open};
@@ -23,6 +23,9 @@ fn there_and_back_through_the_references() {
             ("safetensors", "safetensors"),
             ("safetensors", "bt"),
             ("safetensors", "npz"),
+            ("npz", "tgm"),
+            ("safetensors", "tgm"),
+            ("tgm", "npz"),
         ] {
             let (input, output) = (at(format!("{number}.{from}")), at(format!("{number}.{from}.ours.{to}")));
             convert(&input, &output, &options).unwrap();
@@ -42,11 +45,11 @@ fn there_and_back_through_the_references() {
 }
 
 fn python() -> Option<PathBuf> {
-    let wanted = "an interpreter with numpy, safetensors and bintensors";
+    let wanted = "an interpreter with numpy, safetensors, bintensors and tensogram";
     let Some(found) = std::env::var_os("FW_PYTHON").map(PathBuf::from) else {
         return skip(&format!("FW_PYTHON does not name {wanted}"));
     };
-    let imports = Command::new(&found).args(["-c", "import numpy, safetensors, bintensors"]).output();
+    let imports = Command::new(&found).args(["-c", "import numpy, safetensors, bintensors, tensogram"]).output();
     if imports.is_ok_and(|output| output.status.success()) {
         return Some(found);
     }

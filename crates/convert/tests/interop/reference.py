@@ -1,10 +1,11 @@
-"""Makes files with NumPy and safetensors, and reads what we made of them, for interop.rs."""
+"""Makes files with NumPy, safetensors and Tensogram, and reads what we made of them, for interop.rs."""
 
 import sys
 
 import bintensors.numpy
 import numpy
 import safetensors.numpy
+import tensogram
 
 TYPES = ["bool", "uint8", "int8", "int16", "uint16", "float16", "int32", "uint32", "float32", "float64", "int64", "uint64"]
 
@@ -32,10 +33,31 @@ def make(folder, count):
         made = arrays(number)
         numpy.savez(f"{folder}/{number}.npz", **made)
         numpy.savez_compressed(f"{folder}/{number}.deflated.npz", **made)
+        open(f"{folder}/{number}.tgm", "wb").write(messages(made)[1])
         metadata = {"format": "np"} if number % 2 else None
         safetensors.numpy.save_file(made, f"{folder}/{number}.safetensors", metadata)
         for place, array in enumerate(layouts(number)):
             numpy.save(f"{folder}/{number}.{place}.npy", array)
+
+
+def messages(made):
+    """One Tensogram message of these arrays; the format has no bool."""
+    held = {name: array for name, array in made.items() if array.dtype != "bool"}
+    describe = lambda array: {"type": "ntensor", "shape": list(array.shape), "dtype": str(array.dtype)}
+    metadata = {"base": [{"name": name} for name in held], "_extra_": {"made": "by the reference"}}
+    return held, tensogram.encode(metadata, [(describe(array), array.tobytes()) for array in held.values()])
+
+
+def read_messages(path):
+    """Arrays by name, with the types that travel as bytes put back."""
+    data = open(path, "rb").read()
+    assert not tensogram.validate(data, level="full")["issues"], path
+    metadata, objects = tensogram.decode(data)
+    found = {}
+    for entry, (_, array) in zip(metadata.base, objects):
+        carried = entry.get("fw.carried")
+        found[entry["name"]] = array.view(carried["dtype"]).reshape(carried["shape"]) if carried else array
+    return found
 
 
 def same(expected, found, what):
@@ -55,6 +77,9 @@ def check(folder, count):
         for source in ["npz", "safetensors"]:
             same(made, dict(numpy.load(f"{folder}/{number}.{source}.ours.npz")), (number, source, "npz"))
             same(made, safetensors.numpy.load_file(f"{folder}/{number}.{source}.ours.safetensors"), (number, source))
+        for source in ["npz", "safetensors"]:
+            same(made, read_messages(f"{folder}/{number}.{source}.ours.tgm"), (number, source, "tgm"))
+        same(messages(made)[0], dict(numpy.load(f"{folder}/{number}.tgm.ours.npz")), (number, "tgm", "npz"))
         for place, array in enumerate(layouts(number)):
             ours = f"{folder}/{number}.{place}.ours.npy"
             same({"x": array}, {"x": numpy.load(ours)}, (number, place))
