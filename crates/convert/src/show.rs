@@ -238,8 +238,11 @@ fn dump_safetensors(bytes: &[u8], file_len: u64) -> Tree {
             let text = json.len().saturating_sub(json.iter().rev().take_while(|byte| **byte == b' ').count());
             let body = safetensors::SIZE_LEN.saturating_add(text as u64);
             root.push(Tree::new("header size", 0..safetensors::SIZE_LEN).value(json.len().to_string()));
-            let count = header.entries.len();
-            root.push(Tree::new("header", safetensors::SIZE_LEN..body).value(format!("JSON, {count} tensors")));
+            let count = match header.entries.len() {
+                1 => "1 tensor".to_owned(),
+                count => format!("{count} tensors"),
+            };
+            root.push(Tree::new("header", safetensors::SIZE_LEN..body).value(format!("JSON, {count}")));
             if body < header.data_start {
                 root.push(Tree::new("padding", body..header.data_start).value("spaces"));
             }
