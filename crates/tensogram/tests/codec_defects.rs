@@ -269,6 +269,16 @@ fn szip_offsets_are_true_and_never_trusted() {
     }
 }
 
+/// Without values there are no offsets, but the range of nothing is still there.
+#[test]
+fn szip_objects_without_values_have_an_empty_range() {
+    let empty = message(&szip(DataObjectDescriptor::new(DType::UInt16, &[4, 0]).unwrap(), 8), &[]).unwrap();
+    let view = MessageView::open(&empty).unwrap();
+    let object = view.object(0).unwrap();
+    assert_eq!(object.decode_range(&[(0, 0)], &DecodeOptions::default()).unwrap(), [[]]);
+    assert!(object.decode_range(&[(0, 1)], &DecodeOptions::default()).is_err());
+}
+
 /// The reference reads no part without offsets; a slice walks the stream (10.4).
 #[test]
 fn szip_without_offsets_still_slices() {
