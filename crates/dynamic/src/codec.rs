@@ -5,17 +5,9 @@ use crate::image::{Expanded, expand, number, overlay, part, trim};
 use crate::value::{UnionValue, Value};
 use fw_schema::Schema;
 use fw_schema::layout::{Discriminator, Element, Extent, Message, MessageIndex, Scalar, Type, Union};
+use fw_structframe::Layout;
 use std::borrow::Cow;
 use std::sync::OnceLock;
-
-/// Which of the two layouts a payload has (SF-6.2): the framing decides. Complete: there is no third.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout {
-    /// What framings with a length carry (Standard, Bulk, Network).
-    Wire,
-    /// What framings without a length carry (Sensor, IPC).
-    Fixed,
-}
 
 /// What to do with payloads that a newer, older or careless peer sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

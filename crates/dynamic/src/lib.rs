@@ -18,18 +18,23 @@
 //! let value = codec.value_from_json(ping, &json).unwrap();
 //! assert_eq!(codec.encode(ping, Layout::Wire, &value).unwrap(), [0x34, 0x12, 1]);
 //! ```
+//!
+//! Around payloads stand frames: a [`FrameCodec`] joins this crate with the readers and the writer of `fw-structframe`.
 #![forbid(unsafe_code)]
 
 mod codec; // fixed layout <-> values
-pub mod columns;
+pub mod columns; // many payloads to typed columns, and back
 mod error; // what went wrong, on which path, at which byte
+mod frames; // frames <-> values, columns; which framing bytes have
 mod image; // wire layout <-> fixed layout
 mod json; // values <-> JSON
-mod value; // self-describing values // many payloads to typed columns, and back
+mod value; // self-describing values
 
 #[cfg(feature = "testing")]
 pub mod testing; // random values
 
-pub use codec::{Codec, Layout, Strictness};
+pub use codec::{Codec, Strictness};
 pub use error::Error;
+pub use frames::{Detection, FrameCodec, detect, message_infos};
+pub use fw_structframe::Layout;
 pub use value::{UnionValue, Value};

@@ -3,10 +3,11 @@
 use super::Column;
 use super::gather::{gather, is_blank};
 use super::plan::{Plan, Role, Source};
-use crate::codec::{Codec, Layout};
+use crate::codec::Codec;
 use crate::error::Error;
 use crate::image::trim;
 use fw_schema::layout::Message;
+use fw_structframe::{Header, Layout};
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
@@ -15,17 +16,6 @@ const BLOCK_LEN: usize = 128 << 10;
 
 /// The same for rows, whose images may have no bytes at all.
 const BLOCK_ROWS: usize = 8 << 10;
-
-/// What a frame says besides its payload; zero where its framing has no such field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Header {
-    /// SEQ.
-    pub sequence: u8,
-    /// SYS.
-    pub system: u8,
-    /// COMP.
-    pub component: u8,
-}
 
 /// Takes payloads one by one and sorts them into columns.
 #[derive(Debug)]

@@ -28,7 +28,8 @@ mod gather; // blocks of images to columns
 mod plan; // where each column stands in the fixed layout
 mod restore; // columns to payloads
 
-pub use decode::{Capture, Decoder, Header, Stray, Table};
+pub use decode::{Capture, Decoder, Stray, Table};
+pub use fw_structframe::Header;
 pub use plan::Role;
 pub use restore::Parts;
 

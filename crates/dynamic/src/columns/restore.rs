@@ -1,13 +1,14 @@
 //! Columns to payloads, also those that were stored elsewhere in between.
 
 use super::Column;
-use super::decode::{Capture, Header, Stray, Table};
+use super::decode::{Capture, Stray, Table};
 use super::gather::open;
 use super::plan::Plan;
-use crate::codec::{Codec, Layout};
+use crate::codec::Codec;
 use crate::error::Error;
 use crate::image::{part, trim};
 use fw_schema::layout::Message;
+use fw_structframe::{Header, Layout};
 use std::collections::BTreeMap;
 
 /// What a stored table consists of. Types and dimensions are those that the message dictates.
