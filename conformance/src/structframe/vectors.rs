@@ -1,9 +1,11 @@
 //! Messages and their frames: what the layout engine decides, and the bytes.
 
-use fw_dynamic::{Codec, Layout, Value};
+use fw_dynamic::{Codec, FrameCodec, Layout, Value, message_infos};
 use fw_schema::Schema;
+use fw_structframe::{Header, MessageInfo};
 
-use super::model::{Case, Facts, Vectors};
+use super::model::{Case, Facts, Frame, Vectors};
+use super::readers::{Seen, framing, read};
 use crate::digest::{hex, sha256};
 use crate::discover::{Companions, Manifest};
 use crate::row::{Row, Rows};
@@ -28,19 +30,25 @@ pub fn run(manifest: &Manifest, rows: &mut Rows) -> Companions {
             Err(error) => row.deviates(format!("schema: {error}")),
         });
     }
+    let mut cases = Vec::new();
     for entry in vectors.cases {
         let id = entry["id"].as_str().unwrap_or("without-name").to_owned();
         rows.check(&format!("struct-frame/{group}/{id}"), |row| {
             let Some(case) = parse::<Case>(row, entry) else { return };
             check_files(manifest, &case, row);
             match &schema {
-                Ok(schema) => check_payloads(&case, schema, row),
+                Ok(schema) => {
+                    check_payloads(&case, schema, row);
+                    case.frames.iter().for_each(|frame| check_frame(manifest, &case, frame, schema, row));
+                }
                 Err(error) => row.deviates(format!("schema: {error}")),
             }
+            cases.push(case);
         });
     }
-    rows.check(&format!("struct-frame/{group}/frames"), |row| {
-        row.deviates("frames are not read and written yet");
+    rows.check(&format!("struct-frame/{group}/frames"), |row| match &schema {
+        Ok(schema) => check_captures(manifest, &cases, schema, row),
+        Err(error) => row.deviates(format!("schema: {error}")),
     });
     Companions::new()
 }
@@ -97,6 +105,89 @@ fn check_payloads(case: &Case, schema: &Schema, row: &mut Row) {
         }
         if row.accept(&what, codec.encode(message, layout, &decoded)).is_some_and(|again| again != encoded) {
             row.deviates(format!("{what}: written again, it has other bytes"));
+        }
+    }
+}
+
+/// One frame: written from its values, found by every reader, decoded, written again.
+fn check_frame(manifest: &Manifest, case: &Case, frame: &Frame, schema: &Schema, row: &mut Row) {
+    let what = &frame.file;
+    let Some(bytes) = row.accept(what, manifest.file(what)) else { return };
+    let Some(framing) = framing(&frame.profile, frame.header.as_deref(), frame.payload_type.as_deref()) else {
+        return row.deviates(format!("{what}: framing `{}` not understood", frame.profile));
+    };
+    row.equal(what, &frame.layout, &format!("{:?}", framing.layout()).to_lowercase());
+    let Some(message) = schema.find(&case.message) else { return row.deviates("no such message") };
+    let codec = Codec::new(schema);
+    let frames = FrameCodec::new(&codec, framing);
+    let header = Header { sequence: case.seq, system: case.sys_id, component: case.comp_id };
+    let mut written = Vec::new();
+    let result = frames.write_json(message, header, &case.values, &mut written);
+    let mut infos = message_infos(schema);
+    // Of a large id such a framing carries the low byte only: encoders refuse, and readers see a message of that id.
+    let cut = !framing.has_package() && message.id.is_some_and(|id| id > 255);
+    if cut {
+        let low = |info: MessageInfo| MessageInfo { id: info.id & 0xff, ..info };
+        infos = infos.into_iter().filter(|info| Some(info.id) == message.id).map(low).collect();
+        match result {
+            Err(error) if error.code == "id_too_large" => {}
+            other => row.deviates(format!("{what}: expected a refusal of the id, found {other:?}")),
+        }
+    } else if row.accept(what, result).is_some() {
+        row.equal(what, &hex(&bytes), &hex(&written));
+    }
+
+    let expect = &frame.expect;
+    let outcome = read(framing, &infos, &bytes, &[7, 1, 3], 1 << 18, row);
+    let [Seen::Frame { id, header, payload, size, .. }] = outcome.events.as_slice() else {
+        return row.deviates(format!("{what}: expected one good frame, found {:?}", outcome.events));
+    };
+    row.equal("valid", &expect.valid, &true);
+    row.equal("msg_id", &expect.msg_id.unwrap_or_default(), &u32::from(*id));
+    row.equal("msg_len", &expect.msg_len.unwrap_or_default(), &(payload.len() as u64));
+    row.equal("frame_size", &expect.frame_size.unwrap_or(*size), size);
+    row.equal("sequence", &expect.sequence.unwrap_or_default(), &header.sequence);
+    row.equal("system_id", &expect.system_id.unwrap_or_default(), &header.system);
+    row.equal("component_id", &expect.component_id.unwrap_or_default(), &header.component);
+    row.equal("package_id", &expect.package_id.unwrap_or_default(), &((id >> 8) as u8));
+    let Some(decoded) = row.accept(what, codec.decode(message, framing.layout(), payload)) else { return };
+    if !cut {
+        let mut again = Vec::new();
+        row.accept(what, frames.write(message, *header, &decoded, &mut again));
+        row.equal("written again", &hex(&bytes), &hex(&again));
+    }
+}
+
+/// All frames of the group in one framing, one behind the other: every reader finds all of them, and columns give them back.
+fn check_captures(manifest: &Manifest, cases: &[Case], schema: &Schema, row: &mut Row) {
+    let codec = Codec::new(schema);
+    let all = || cases.iter().flat_map(|case| case.frames.iter().map(move |frame| (case, frame)));
+    let mut names: Vec<&str> = all().map(|(_, frame)| frame.profile.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let (mut capture, mut count, mut kind) = (Vec::new(), 0, None);
+        for (case, frame) in all().filter(|(_, frame)| frame.profile == name) {
+            let framing = framing(&frame.profile, frame.header.as_deref(), frame.payload_type.as_deref());
+            let large = schema.find(&case.message).and_then(|message| message.id).is_some_and(|id| id > 255);
+            if framing.is_none_or(|framing| large && !framing.has_package()) {
+                continue;
+            }
+            capture.extend(row.accept(name, manifest.file(&frame.file)).unwrap_or_default());
+            count += 1;
+            kind = framing;
+        }
+        let Some(framing) = kind else { continue };
+        let frames = FrameCodec::new(&codec, framing);
+        let outcome = read(framing, frames.infos(), &capture, &[64, 1, 500, 13], 1 << 18, row);
+        let good = outcome.events.iter().filter(|event| matches!(event, Seen::Frame { .. })).count();
+        row.equal(name, &count, &good);
+        row.equal(name, &count, &outcome.events.len());
+        let Some((columns, _)) = row.accept(name, frames.columns(&capture)) else { continue };
+        let mut again = Vec::new();
+        row.accept(name, frames.write_columns(&columns, &mut again));
+        if again != capture {
+            row.deviates(format!("{name}: columns do not give the frames back"));
         }
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Machine<L> {
     open: Option<Span>,
     /// The search inside failed bytes.
     rescan: Option<Rescan>,
+    /// Where the last frame ends that the reader cannot hold.
+    oversized_end: u64,
     /// Nothing can be decided before the window reaches this position.
     need: u64,
     /// The frame whose length has been compared with its message.
@@ -84,6 +86,7 @@ impl<L: Lookup> Machine<L> {
             false_bytes: 0,
             open: None,
             rescan: None,
+            oversized_end: 0,
             need: 1,
             compared: None,
             last_sequence: None,
@@ -110,7 +113,14 @@ impl<L: Lookup> Machine<L> {
                 Look::Noise(len) => self.pos = self.pos.saturating_add(len as u64),
                 Look::FalseStart => self.false_start(2),
                 // A frame that the reader could never hold.
-                Look::Claims(found) | Look::Whole(found) if found.total as u64 > self.capacity => self.false_start(1),
+                Look::Claims(found) | Look::Whole(found) if found.total as u64 > self.capacity => {
+                    self.oversized_end = self.oversized_end.max(self.pos.saturating_add(found.total as u64));
+                    self.false_start(1);
+                }
+                // Inside such a frame zeros in its payload must not pass for a frame of an unknown message.
+                Look::Claims(found) | Look::Whole(found) if found.info.is_none() && self.pos < self.oversized_end => {
+                    self.false_start(1);
+                }
                 Look::Short(total) => {
                     self.forget_far_candidates(total);
                     self.need = self.pos.saturating_add(total as u64);
@@ -141,6 +151,7 @@ impl<L: Lookup> Machine<L> {
 
     /// Forgets what has not become an event yet, and the last sequence number; goes on at `at`.
     pub(super) fn reset(&mut self, at: u64) {
+        self.oversized_end = at;
         (self.pos, self.run, self.false_bytes, self.need) = (at, at, 0, at.saturating_add(1));
         (self.open, self.rescan, self.compared, self.last_sequence) = (None, None, None, None);
     }
