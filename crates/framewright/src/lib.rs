@@ -3,19 +3,18 @@
 //!
 //! ```
 //! use framewright::tensogram::{MessageBuilder, MessageView};
-//! use framewright::{Format, detect};
+//! use framewright::Format;
 //!
 //! let message = MessageBuilder::new().tensor(&[2, 2], &[1.0f32, 2.0, 3.0, 4.0])?.base("param", "2t").encode()?;
-//! assert_eq!(detect(&message), Some(Format::Tensogram));
+//! assert_eq!(Format::of_bytes(&message), Some(Format::Tensogram));
 //! let view = MessageView::open(&message)?;
 //! assert_eq!(view.object(0)?.values::<f32>(), Some(&[1.0, 2.0, 3.0, 4.0][..]));
 //! # Ok::<(), framewright::tensogram::TensogramError>(())
 //! ```
 #![forbid(unsafe_code)]
 
-mod detect; // which format is this?
-
-pub use detect::{Format, detect};
+/// Which format is this? By content first; [`detect`] opens the file and parses a whole BinTensors header if need be.
+pub use fw_convert::{Format, detect};
 
 pub use fw_bintensors as bintensors;
 pub use fw_bytes as bytes;
