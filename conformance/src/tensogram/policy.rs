@@ -60,7 +60,7 @@ pub fn acceptable(note: &str, class: &str) -> bool {
 fn object_index(error: &TensogramError) -> Option<u64> {
     match error {
         TensogramError::HashMismatch { object_index, .. } => object_index.map(|index| index as u64),
-        TensogramError::MissingHash { object_index } => Some(*object_index as u64),
+        TensogramError::MissingHash { object_index, .. } => Some(*object_index as u64),
         _ => None,
     }
 }

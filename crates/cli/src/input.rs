@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, bail};
 use framewright::convert::{self, Format, TensorFile};
 use framewright::source::{FileSource, ReadAt};
-use framewright::tensogram::{TensogramFile, scan_source};
+use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
 use std::path::Path;
 
-/// The format of a file: by its first bytes, else by its name, else by what can be parsed of it.
+/// The format of a file: by its bytes, else by its name.
 ///
 /// # Errors
 /// When it cannot be read, or no format fits.
@@ -16,7 +16,10 @@ pub(crate) fn format_of(path: &Path) -> Result<Format> {
     if len == 0 {
         bail!("{}: the file is empty", path.display());
     }
-    let Err(unknown) = convert::detect(path) else { return Ok(convert::detect(path)?) };
+    let unknown = match convert::detect(path) {
+        Ok(format) => return Ok(format),
+        Err(unknown) => unknown,
+    };
     // Junk before the first message hides its magic; a scan finds it all the same.
     if !scan_source(&source, &Default::default())?.is_empty() {
         return Ok(Format::Tensogram);
@@ -27,12 +30,18 @@ pub(crate) fn format_of(path: &Path) -> Result<Format> {
     bail!("{unknown}; found {} at byte 0", hex.join(" "))
 }
 
-/// A Tensogram file.
+/// A Tensogram file with at least one message.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// When it cannot be opened, or holds no message that can be read; then what stands there instead is named.
 pub(crate) fn tensogram(path: &Path) -> Result<TensogramFile> {
-    TensogramFile::open(path).with_context(|| path.display().to_string())
+    let file = TensogramFile::open(path).with_context(|| path.display().to_string())?;
+    if file.message_count()? == 0 {
+        let report = validate_file(path, &ValidateOptions::mode(ValidateMode::Quick))?;
+        let findings = report.findings().map(ToString::to_string).collect::<Vec<_>>();
+        bail!("{}: no readable message\n{}", path.display(), findings.join("\n"));
+    }
+    Ok(file)
 }
 
 /// A file of named tensors.

@@ -138,6 +138,12 @@ pub fn convert(
         let message = format!("{}: the name does not tell which format to write", output.display());
         ConvertError::unsupported("unknown_format", message)
     })?;
+    if let (Ok(from), Ok(to)) = (input.canonicalize(), output.canonicalize())
+        && from == to
+    {
+        let message = format!("{}: a file is not converted onto itself; name another output", output.display());
+        return Err(ConvertError::unsupported("same_file", message));
+    }
     let source = open(input)?;
     let target = Target::plan(&*source, format, output, options)?;
     let mut losses = source.remarks();

@@ -108,12 +108,13 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format, ConvertError> {
     if let Some(format) = Format::of_bytes(head) {
         return Ok(format);
     }
-    if let Some(format) = named {
-        return Ok(format);
-    }
-    // The last resort for a file without a telling name: does it read as BinTensors?
+    // BinTensors has no mark of its own: it is what reads as BinTensors from end to end of its header.
     if fw_bintensors::Reader::new(source, &fw_bintensors::ReadOptions::default()).is_ok() {
         return Ok(Format::BinTensors);
+    }
+    // Nothing tells: take the name's word, so that the reader of that format says what is wrong.
+    if let Some(format) = named {
+        return Ok(format);
     }
     let message = format!("{}: no known format: not Tensogram, npy, npz, safetensors or BinTensors", path.display());
     Err(ConvertError::unsupported("unknown_format", message))

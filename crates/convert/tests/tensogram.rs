@@ -163,3 +163,24 @@ fn damaged_messages_are_refused() {
     assert_eq!(refused.code(), "unsplittable_format");
     assert!(!folder.path().join("y.tgm").exists());
 }
+
+/// Damage that a digest shows is not converted, nor shown as if it were sound; and nothing is converted onto itself.
+#[test]
+fn damaged_objects_and_the_input_itself_are_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("a.tgm");
+    let message = MessageBuilder::new().tensor(&[64], &[7u8; 64]).unwrap().base("name", "x").encode().unwrap();
+    let payload = message.windows(64).position(|window| window == [7u8; 64]).unwrap();
+    let mut damaged = message.clone();
+    damaged[payload + 3] ^= 1;
+    std::fs::write(&path, &damaged).unwrap();
+    let error = convert(&path, scratch.path().join("b.bt"), &ConvertOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "hash_mismatch");
+    assert!(!scratch.path().join("b.bt").exists(), "nothing is left behind");
+    std::fs::write(&path, &message).unwrap();
+    assert_eq!(convert(&path, &path, &ConvertOptions::default()).unwrap_err().code(), "same_file");
+    assert_eq!(std::fs::read(&path).unwrap(), message);
+    std::fs::write(&path, [&message[..], &message[..100]].concat()).unwrap();
+    let done = convert(&path, scratch.path().join("c.bt"), &ConvertOptions::default()).unwrap();
+    assert!(done.losses.iter().any(|loss| loss.to_string().contains("100 bytes")), "{:?}", done.losses);
+}

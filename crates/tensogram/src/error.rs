@@ -34,7 +34,7 @@ pub enum TensogramError {
     #[error("io: {0}")]
     Io(#[from] io::Error),
     /// The stored digest does not match the bytes.
-    #[error("hash mismatch{}: stored {expected}, computed {actual}", object_suffix(.object_index.as_ref()))]
+    #[error("hash mismatch{}: stored {expected}, computed {actual}{place}", object_suffix(.object_index.as_ref()))]
     HashMismatch {
         /// Which object; `None` for a frame that is no object.
         object_index: Option<usize>,
@@ -42,16 +42,56 @@ pub enum TensogramError {
         expected: String,
         /// The computed digest, 16 hex digits.
         actual: String,
+        /// Where the frame stands.
+        place: Box<Place>,
     },
     /// Verification was asked for, and the object carries no digest.
-    #[error("object {object_index} carries no hash to verify")]
+    #[error("object {object_index} carries no hash to verify{place}")]
     MissingHash {
         /// Which object.
         object_index: usize,
+        /// Where the frame stands.
+        place: Box<Place>,
     },
     /// A remote store failed or served something else than expected.
     #[error("remote: {0}")]
     Remote(Fault),
+}
+
+/// Where something stands: at which byte, on which path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// At which byte, where one is known.
+    pub offset: Option<u64>,
+    /// On which path, such as `message[3].object[1]`; empty when there is none.
+    pub path: String,
+}
+
+impl Place {
+    pub(crate) fn at(offset: u64) -> Box<Self> {
+        Box::new(Self { offset: Some(offset), path: String::new() })
+    }
+
+    fn push_outer(&mut self, outer: &str) {
+        self.path = if self.path.is_empty() { outer.to_owned() } else { format!("{outer}.{}", self.path) };
+    }
+
+    fn shift(&mut self, base: u64) {
+        self.offset = self.offset.map(|at| at.saturating_add(base));
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(at) = self.offset {
+            write!(f, " at byte {at} (0x{at:x})")?;
+        }
+        if !self.path.is_empty() {
+            write!(f, " in {}", self.path)?;
+        }
+        Ok(())
+    }
 }
 
 /// Whose fault an error is.
@@ -83,14 +123,18 @@ struct FaultInner {
     kind: ErrorKind,
     code: &'static str,
     message: String,
-    offset: Option<u64>,
-    path: String,
+    expected: String,
+    found: String,
+    place: Place,
 }
 
 impl Fault {
     /// A fault with its stable code and words.
     pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { inner: Box::new(FaultInner { kind, code, message: message.into(), offset: None, path: String::new() }) }
+        let (message, place) = (message.into(), Place::default());
+        Self {
+            inner: Box::new(FaultInner { kind, code, message, expected: String::new(), found: String::new(), place }),
+        }
     }
 
     /// Something wrong with the bytes.
@@ -111,15 +155,14 @@ impl Fault {
     /// Says at which byte.
     #[must_use]
     pub fn at(mut self, offset: u64) -> Self {
-        self.inner.offset = Some(offset);
+        self.inner.place.offset = Some(offset);
         self
     }
 
     /// Says on which path; the outermost part is added last.
     #[must_use]
     pub fn on(mut self, outer: impl AsRef<str>) -> Self {
-        let (outer, path) = (outer.as_ref(), &mut self.inner.path);
-        *path = if path.is_empty() { outer.to_owned() } else { format!("{outer}.{path}") };
+        self.inner.place.push_outer(outer.as_ref());
         self
     }
 
@@ -138,27 +181,30 @@ impl Fault {
         &self.inner.message
     }
 
+    /// What should have been there, where the fault is a value; the words of [`Fault::message`] say it too.
+    pub fn expected(&self) -> &str {
+        &self.inner.expected
+    }
+
+    /// What was there instead.
+    pub fn found(&self) -> &str {
+        &self.inner.found
+    }
+
     /// At which byte.
     pub fn offset(&self) -> Option<u64> {
-        self.inner.offset
+        self.inner.place.offset
     }
 
     /// On which path, such as `message[3].object[1].descriptor.shape`; empty when there is none.
     pub fn path(&self) -> &str {
-        &self.inner.path
+        &self.inner.place.path
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.inner.message)?;
-        if let Some(at) = self.inner.offset {
-            write!(f, " at byte {at} (0x{at:x})")?;
-        }
-        if !self.inner.path.is_empty() {
-            write!(f, " in {}", self.inner.path)?;
-        }
-        write!(f, " [{}]", self.inner.code)
+        write!(f, "{}{} [{}]", self.inner.message, self.inner.place, self.inner.code)
     }
 }
 
@@ -167,7 +213,10 @@ impl From<ParseError> for Fault {
         // The fault prints its own position; cut the one the parse error would print.
         let text = error.to_string();
         let message = text.split(" at byte ").next().unwrap_or(&text).to_owned();
-        Self::format(error.code, message).at(error.at)
+        let mut fault = Self::format(error.code, message).at(error.at);
+        fault.inner.expected = error.expected.to_string();
+        fault.inner.found = error.found.to_string();
+        fault
     }
 }
 
@@ -218,7 +267,18 @@ impl TensogramError {
 
     /// At which byte, where one is known.
     pub fn offset(&self) -> Option<u64> {
-        self.fault().and_then(Fault::offset)
+        match self {
+            Self::HashMismatch { place, .. } | Self::MissingHash { place, .. } => place.offset,
+            other => other.fault().and_then(Fault::offset),
+        }
+    }
+
+    /// On which path, such as `message[3].object[1]`; empty when there is none.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::HashMismatch { place, .. } | Self::MissingHash { place, .. } => &place.path,
+            other => other.fault().map_or("", Fault::path),
+        }
     }
 
     /// The details, for the classes that carry them.
@@ -236,28 +296,32 @@ impl TensogramError {
 
     /// Adds the outer part of the path.
     #[must_use]
-    pub fn on(self, outer: impl AsRef<str>) -> Self {
-        self.map_fault(|fault| fault.on(outer))
+    pub fn on(mut self, outer: impl AsRef<str>) -> Self {
+        if let Some(place) = self.place_mut() {
+            place.push_outer(outer.as_ref());
+        }
+        self
     }
 
     /// Counts the byte from an origin `base` bytes earlier.
     #[must_use]
-    pub fn shifted(self, base: u64) -> Self {
-        self.map_fault(|fault| match fault.offset() {
-            Some(at) => fault.at(at.saturating_add(base)),
-            None => fault,
-        })
+    pub fn shifted(mut self, base: u64) -> Self {
+        if let Some(place) = self.place_mut() {
+            place.shift(base);
+        }
+        self
     }
 
-    fn map_fault(self, f: impl FnOnce(Fault) -> Fault) -> Self {
+    fn place_mut(&mut self) -> Option<&mut Place> {
         match self {
-            Self::Framing(fault) => Self::Framing(f(fault)),
-            Self::Metadata(fault) => Self::Metadata(f(fault)),
-            Self::Encoding(fault) => Self::Encoding(f(fault)),
-            Self::Compression(fault) => Self::Compression(f(fault)),
-            Self::Object(fault) => Self::Object(f(fault)),
-            Self::Remote(fault) => Self::Remote(f(fault)),
-            other => other,
+            Self::Framing(fault)
+            | Self::Metadata(fault)
+            | Self::Encoding(fault)
+            | Self::Compression(fault)
+            | Self::Object(fault)
+            | Self::Remote(fault) => Some(&mut fault.inner.place),
+            Self::HashMismatch { place, .. } | Self::MissingHash { place, .. } => Some(place),
+            Self::Io(_) => None,
         }
     }
 }
@@ -321,5 +385,10 @@ mod tests {
             "framing: need 24 bytes for preamble, have 20 at byte 1100 (0x44c) in message[3] [truncated]"
         );
         assert_eq!((error.class(), error.code(), error.kind()), ("Framing", "truncated", ErrorKind::Format));
+        let fault = error.fault().unwrap();
+        assert_eq!((fault.expected(), fault.found()), ("24 bytes", "20 bytes"));
+        let missing = TensogramError::MissingHash { object_index: 1, place: Place::at(8) }.shifted(92).on("message[2]");
+        assert_eq!(missing.to_string(), "object 1 carries no hash to verify at byte 100 (0x64) in message[2]");
+        assert_eq!((missing.offset(), missing.path()), (Some(100), "message[2]"));
     }
 }

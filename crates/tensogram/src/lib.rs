@@ -37,7 +37,7 @@ pub use describe::{
     DataObjectDescriptor, GlobalMetadata, HashList, Index, MaskDescriptor, MaskKind, MasksMetadata, MetadataMap,
     Provenance, Value, canonicalize, verify_canonical_cbor,
 };
-pub use error::{ErrorKind, Fault, Result, TensogramError};
+pub use error::{ErrorKind, Fault, Place, Result, TensogramError};
 pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
 pub use inspect::inspect;
 pub use message::{MessageView, ObjectView};

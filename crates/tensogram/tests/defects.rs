@@ -200,3 +200,28 @@ fn a_lying_index_does_not_mislead() {
         assert_eq!(decoded, honest.object(index).unwrap().decode(&DecodeOptions::default()).unwrap());
     }
 }
+
+/// TG-13: a writer that died in the middle of a stream must not swallow the message appended behind it.
+#[test]
+fn a_cut_stream_does_not_swallow_its_neighbour() {
+    let (stream, whole) = (&ten_kinds()[8].1, &ten_kinds()[5].1);
+    for len in 0..stream.len() {
+        let file = [&stream[..len], whole].concat();
+        let spans = scan(&file);
+        let last = spans.last().map(|span| (span.start, span.len()));
+        assert_eq!(last, Some((len as u64, whole.len() as u64)), "cut to {len}: {spans:?}");
+        assert_eq!(spans.len(), 1, "cut to {len}: nothing is invented");
+    }
+}
+
+/// TG-17: what begins like a message and is none is explained.
+#[test]
+fn unreadable_messages_of_a_file_are_explained() {
+    for (name, code) in [("version_2", "preamble_parse_failed"), ("trunc_0815", "total_length_exceeds_buffer")] {
+        let report = validate_file(vectors().join(format!("{name}.tgm")), &ValidateOptions::default()).unwrap();
+        assert!(!report.is_ok());
+        assert!(report.findings().any(|finding| finding.code == code), "{name}");
+    }
+    let version = validate_file(vectors().join("version_2.tgm"), &ValidateOptions::default()).unwrap();
+    assert!(version.findings().any(|finding| finding.message.contains("re-encoded by their producer")));
+}

@@ -239,4 +239,32 @@ proptest! {
             prop_assert_eq!(&opened.read_message(index).unwrap(), &message.bytes);
         }
     }
+
+    /// One damaged or cut message in a file: every other one is still found.
+    #[test]
+    fn damage_to_one_message_spares_the_others(messages in prop::collection::vec(any_message(), 2..5), victim in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), cut in any::<bool>()) {
+        let victim = victim.index(messages.len());
+        let mut file = Vec::new();
+        let mut others = Vec::new();
+        for (index, message) in messages.iter().enumerate() {
+            let start = file.len() as u64;
+            let mut bytes = message.bytes.clone();
+            if index == victim && cut {
+                bytes.truncate(at.index(bytes.len()));
+            } else if index == victim {
+                // The magic, so that the message is lost as a whole.
+                bytes[at.index(8)] ^= 0x20;
+            }
+            file.extend_from_slice(&bytes);
+            if index != victim {
+                others.push(fw_bytes::Span::new(start, file.len() as u64));
+            }
+        }
+        for direction in [ScanDirection::Forward, ScanDirection::Backward, ScanDirection::Bidirectional] {
+            let found = scan_with(&file, &ScanOptions { direction, ..ScanOptions::default() });
+            for other in &others {
+                prop_assert!(found.contains(other), "{:?} lost {} in {:?}", direction, other, found);
+            }
+        }
+    }
 }

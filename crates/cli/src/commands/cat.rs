@@ -76,7 +76,9 @@ fn object(args: &Cat) -> Result<Outcome> {
         return named_tensor(args, &*all, name.map_or("", String::as_str));
     }
     let object = view.object(place)?;
-    let mut bytes = object.decode(&DecodeOptions::default())?;
+    // What carries a digest is checked before it is handed on.
+    let options = DecodeOptions { verify_hash: object.frame().has_hash(), ..DecodeOptions::default() };
+    let mut bytes = object.decode(&options)?;
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, object.descriptor().dtype.swap_unit());
     }

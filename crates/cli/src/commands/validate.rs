@@ -71,15 +71,11 @@ fn report_text(report: &Report, name: &str) -> String {
 
 pub(super) fn text(report: &FileReport, name: &str) -> String {
     let mut text = String::new();
-    let findings = || {
-        let inner = report.messages.iter().flat_map(|(_, message)| message.report.findings());
-        report.report.findings().iter().chain(inner)
-    };
-    for finding in findings() {
+    for finding in report.findings() {
         let _ = writeln!(text, "{finding}");
     }
-    let errors = findings().filter(|finding| finding.severity == Severity::Error).count();
-    let warnings = findings().filter(|finding| finding.severity == Severity::Warning).count();
+    let errors = report.findings().filter(|finding| finding.severity == Severity::Error).count();
+    let warnings = report.findings().filter(|finding| finding.severity == Severity::Warning).count();
     let objects: usize = report.messages.iter().map(|(_, message)| message.object_count).sum();
     let verified = report.messages.iter().filter(|(_, message)| message.hash_verified).count();
     let _ = writeln!(

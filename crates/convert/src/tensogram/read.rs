@@ -3,9 +3,11 @@
 use super::{carry, names};
 use crate::model::{Entry, Pieces, TensorFile, cut, slice_range, stream_range};
 use crate::{ConvertError, Feature, Format, Loss};
+use fw_bytes::checksum::Xxh3;
 use fw_bytes::{Limits, Span};
 use fw_source::{Buffers, FileSource, ReadAt, drive};
 use fw_tensogram::frame::{FrameRef, ObjectRef, Outline, OutlineBuilder, object_parts};
+use fw_tensogram::wire::{FrameFlags, FrameHeader};
 use fw_tensogram::{
     DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, TensogramError, Value, decode_object_from_frame,
     scan_source,
@@ -38,6 +40,11 @@ pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
         let message = Message { source: &source, span: *span };
         let placed = |error: TensogramError| error.shifted(span.start).on(format!("message[{number}]"));
         reading.message(number, &message).map_err(placed)?;
+    }
+    let outside = source.len()?.saturating_sub(spans.iter().map(|span| span.len()).sum());
+    if outside > 0 {
+        let what = format!("{outside} bytes belong to no readable message; fw validate says where");
+        reading.remarks.push(Loss::new(Feature::Messages, None, what));
     }
     if spans.len() > 1 {
         let what = format!("{} messages; their tensors are named by the number of the message", spans.len());
@@ -79,6 +86,7 @@ impl TensorFile for MessagesFile {
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
+        self.verify(index)?;
         match self.entries.get(index) {
             Some(Entry { span: Some(span), .. }) => stream_range(&self.source, *span, take),
             _ => take(&self.decoded(index)?),
@@ -99,6 +107,35 @@ impl TensorFile for MessagesFile {
 }
 
 impl MessagesFile {
+    /// Compares the digest of an object with its bytes, where it has one: what is copied on must not vouch for damage.
+    fn verify(&self, index: usize) -> Result<(), ConvertError> {
+        let span = *self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        let mut header = [0; 16];
+        self.source.read_exact_at(span.start, &mut header)?;
+        if !FrameHeader::read(&header, span.start).is_ok_and(|header| header.flags.contains(FrameFlags::HASH_PRESENT)) {
+            return Ok(());
+        }
+        // The walk proved that the frame has a header and a footer of twenty bytes, the digest in the middle of it.
+        let mut slot = [0; 8];
+        self.source.read_exact_at(span.end.saturating_sub(12), &mut slot)?;
+        let mut hash = Xxh3::new();
+        let body = Span::new(span.start.saturating_add(16), span.end.saturating_sub(20));
+        stream_range(&self.source, body, &mut |piece| {
+            hash.update(piece);
+            Ok(())
+        })?;
+        if hash.digest() == u64::from_be_bytes(slot) {
+            return Ok(());
+        }
+        let name = self.entries.get(index).map_or("", |entry| entry.name.as_str());
+        let message = format!(
+            "{name}: stored digest {:016x}, computed {:016x}; fw validate says more",
+            u64::from_be_bytes(slot),
+            hash.digest()
+        );
+        Err(ConvertError::format("hash_mismatch", message, Some(span.start)))
+    }
+
     /// The elements of one object, little endian.
     fn decoded(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
         let span = *self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;

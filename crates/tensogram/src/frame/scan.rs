@@ -82,6 +82,8 @@ enum State {
     Chain(Box<Walk>),
     /// The chain is broken: find the next end magic from here.
     FindEnd(u64),
+    /// The end magic before `end` may end the message at `low`: is there another one inside?
+    CheckInside { from: u64, end: u64 },
     /// No message at `low`: find the next magic from here.
     FindMagic(u64),
     /// Is there a message that ends at `high`?
@@ -148,6 +150,10 @@ impl Scanner {
                     let from = *from;
                     advance!(self.find_end(have, from));
                 }
+                State::CheckInside { from, end } => {
+                    let (from, end) = (*from, *end);
+                    advance!(self.check_inside(have, from, end));
+                }
                 State::FindMagic(from) => {
                     let from = *from;
                     advance!(self.find_magic(have, from));
@@ -210,7 +216,7 @@ impl Scanner {
     }
 
     fn find_magic(&mut self, have: &(impl Lookup + ?Sized), from: u64) -> Step<()> {
-        let block = Span::new(from, self.high.min(from.saturating_add(SEARCH_BLOCK)));
+        let block = self.block(from, self.high);
         let Some(bytes) = have.lookup(block) else { return Step::need(block) };
         match memmem::find(bytes, MAGIC) {
             Some(skip) => {
@@ -230,10 +236,9 @@ impl Scanner {
             near.from <= origin && near.found.is_none_or(|at| origin <= at && at.saturating_add(8) <= self.high)
         });
         if let Some(near) = known {
-            self.end_decided(near.found);
-            return Step::Done(());
+            return self.end_decided(have, near.found);
         }
-        let block = Span::new(from, self.high.min(from.saturating_add(SEARCH_BLOCK)));
+        let block = self.block(from, self.high);
         let Some(bytes) = have.lookup(block) else { return Step::need(block) };
         let found = memmem::find(bytes, END_MAGIC).map(|skip| from.saturating_add(skip as u64));
         if found.is_none() && block.end < self.high {
@@ -241,18 +246,56 @@ impl Scanner {
             return Step::Done(());
         }
         self.nearest_end = Some(NearestEnd { from: origin, found });
-        self.end_decided(found);
+        self.end_decided(have, found)
+    }
+
+    /// Whether the end magic at `end_magic` ends the message at `low`: its postamble must not name another length, and
+    /// no other message may begin in between, for then the end is that one's.
+    fn end_decided(&mut self, have: &(impl Lookup + ?Sized), end_magic: Option<u64>) -> Step<()> {
+        let Some(end) = end_magic.map(|at| at.saturating_add(8)) else { return self.skip() };
+        let length = end.saturating_sub(self.low);
+        if length < MIN_MESSAGE_LEN {
+            return self.skip();
+        }
+        let tail = Span::new(end.saturating_sub(POSTAMBLE_LEN), end);
+        let Some(bytes) = have.lookup(tail) else { return Step::need(tail) };
+        let mirror = Postamble::read(bytes, tail.start).ok().and_then(|postamble| postamble.total_length);
+        if mirror.is_some_and(|mirror| mirror != length) {
+            return self.skip();
+        }
+        self.state = State::CheckInside { from: self.low.saturating_add(PREAMBLE_LEN), end };
         Step::Done(())
     }
 
-    fn end_decided(&mut self, end_magic: Option<u64>) {
-        match end_magic {
-            // The magic ends a postamble, which cannot reach into the preamble.
-            Some(at) if at.saturating_add(8).saturating_sub(self.low) >= MIN_MESSAGE_LEN => {
-                self.found_front(at.saturating_add(8).saturating_sub(self.low));
+    /// Looks for another message between the preamble at `low` and `end`; only then is the end this message's own.
+    fn check_inside(&mut self, have: &(impl Lookup + ?Sized), from: u64, end: u64) -> Step<()> {
+        let block = self.block(from, end);
+        let Some(bytes) = have.lookup(block) else { return Step::need(block) };
+        match memmem::find(bytes, MAGIC) {
+            Some(skip) => {
+                // A preamble of version 3 in there: this message was cut short, and the other one follows.
+                let at = from.saturating_add(skip as u64);
+                let head = Span::new(at, at.saturating_add(PREAMBLE_LEN).min(end));
+                let Some(bytes) = have.lookup(head) else { return Step::need(head) };
+                if Preamble::read(bytes, at).is_ok() {
+                    self.low = at;
+                    self.state = State::Hop;
+                } else {
+                    self.state = State::CheckInside { from: at.saturating_add(1), end };
+                }
             }
-            _ => drop(self.skip()),
+            None if block.end == end => self.found_front(end.saturating_sub(self.low)),
+            None => self.state = State::CheckInside { from: block.end.saturating_sub(7), end },
         }
+        Step::Done(())
+    }
+
+    /// The bytes to search from `from` on: up to the next multiple of the block size and a little more, so that searches
+    /// that begin in the same block ask for bytes that end at the same place.
+    fn block(&self, from: u64, limit: u64) -> Span {
+        let end =
+            (from / SEARCH_BLOCK).saturating_add(1).saturating_mul(SEARCH_BLOCK).saturating_add(MAGIC.len() as u64);
+        Span::new(from, end.min(limit))
     }
 
     fn hop_back(&mut self, have: &(impl Lookup + ?Sized)) -> Step<()> {

@@ -1,7 +1,7 @@
 //! From the frames of a message to its one metadata (TG-10, TG-12.2).
 
 use crate::describe::{GlobalMetadata, HashList, Index, MetadataMap, RESERVED, digest_text};
-use crate::error::{Fault, Result, TensogramError};
+use crate::error::{Fault, Place, Result, TensogramError};
 use crate::frame::{FrameRef, ObjectRef, Outline};
 use crate::wire::FrameType;
 use fw_bytes::{Limits, Span, checksum::xxh3_64};
@@ -35,7 +35,7 @@ pub(crate) fn verify_frame_hash(message: &[u8], frame: &FrameRef, object_index: 
         return Ok(());
     }
     let (expected, actual) = (digest_text(expected), digest_text(actual));
-    Err(TensogramError::HashMismatch { object_index, expected, actual })
+    Err(TensogramError::HashMismatch { object_index, expected, actual, place: Place::at(frame.start()) })
 }
 
 /// The metadata of a full decode: the last metadata frame, padded to one base entry per object, with preceders merged.

@@ -2,7 +2,7 @@
 
 use super::{frame_bytes, verify_frame_hash};
 use crate::describe::{DataObjectDescriptor, MaskDescriptor, MaskKind};
-use crate::error::{Fault, Result, TensogramError};
+use crate::error::{Fault, Place, Result, TensogramError};
 use crate::frame::{FrameRef, ObjectParts, object_parts, on_slice};
 use crate::pipeline::{self, SliceCost};
 use crate::read::DecodeOptions;
@@ -176,7 +176,7 @@ impl<'a> ObjectView<'a> {
     /// `MissingHash` when it carries none, `HashMismatch` when they differ.
     pub fn verify_hash(&self) -> Result<()> {
         if !self.frame.has_hash() {
-            return Err(TensogramError::MissingHash { object_index: self.index });
+            return Err(TensogramError::MissingHash { object_index: self.index, place: Place::at(self.frame.start()) });
         }
         verify_frame_hash(self.message, &self.frame, Some(self.index))
     }

@@ -2,7 +2,7 @@
 
 use super::DecodeOptions;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
-use crate::error::{Fault, Result, TensogramError};
+use crate::error::{Fault, Place, Result, TensogramError};
 use crate::frame::{Outline, UnknownFrames, Walk, WalkEvent, on_slice};
 use crate::message::{ObjectView, full_metadata, metadata_of, verify_frame_hash};
 use crate::pipeline::map_objects;
@@ -193,7 +193,7 @@ fn object_view<'a>(
 fn verify_object(message: &[u8], outline: &Outline, index: usize) -> Result<()> {
     let frame = &outline.objects[index].frame;
     if !frame.has_hash() {
-        return Err(TensogramError::MissingHash { object_index: index });
+        return Err(TensogramError::MissingHash { object_index: index, place: Place::at(frame.start()) });
     }
     verify_frame_hash(message, frame, Some(index))
 }
@@ -210,7 +210,7 @@ fn object_of_frame<'a>(frame: &'a [u8], options: &DecodeOptions) -> Result<Objec
     match on_slice(frame, |bytes| walk.poll(bytes))? {
         WalkEvent::Frame(found) if found.start() == 0 && found.frame_type() == FrameType::NTENSOR => {
             if options.verify_hash && !found.has_hash() {
-                return Err(TensogramError::MissingHash { object_index: 0 });
+                return Err(TensogramError::MissingHash { object_index: 0, place: Place::at(0) });
             }
             if options.verify_hash {
                 verify_frame_hash(frame, &found, Some(0))?;

@@ -269,18 +269,34 @@ mod tests {
         );
     }
 
+    /// Counts the bytes read.
+    struct Counting<'a>(&'a [u8], std::cell::Cell<u64>);
+
+    impl ReadAt for Counting<'_> {
+        fn len(&self) -> std::io::Result<u64> {
+            Ok(self.0.len() as u64)
+        }
+
+        fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+            self.1.set(self.1.get() + buffer.len() as u64);
+            self.0.read_exact_at(offset, buffer)
+        }
+    }
+
+    #[test]
+    fn junk_is_read_once() {
+        let decoy = [&b"TENSOGRM"[..], &[0; 56]].concat();
+        let streamed = [&b"TENSOGRM\0\x03"[..], &[0; 54]].concat();
+        for junk in [vec![7u8; 5 << 20], decoy.repeat(70_000), streamed.repeat(70_000)] {
+            let source = Counting(&junk, Default::default());
+            assert!(scan_source(&source, &ScanOptions::default()).unwrap().is_empty());
+            let read = source.1.get();
+            assert!(read < junk.len() as u64 * 5 / 2, "{read} bytes were read of {}", junk.len());
+        }
+    }
+
     #[test]
     fn scanning_intact_files_skips_payloads() {
-        struct Counting<'a>(&'a [u8], std::cell::Cell<u64>);
-        impl ReadAt for Counting<'_> {
-            fn len(&self) -> std::io::Result<u64> {
-                Ok(self.0.len() as u64)
-            }
-            fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
-                self.1.set(self.1.get() + buffer.len() as u64);
-                self.0.read_exact_at(offset, buffer)
-            }
-        }
         let values = vec![0u8; 1 << 20];
         let message = MessageBuilder::new().tensor(&[1 << 20], &values).unwrap().encode().unwrap();
         let file = message.repeat(20);

@@ -4,7 +4,7 @@
 
 use super::DecodeOptions;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap};
-use crate::error::{Fault, Result, TensogramError};
+use crate::error::{Fault, Place, Result, TensogramError};
 use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent};
 use crate::message::{ObjectView, frame_bytes, merged, metadata_of, preceder_entry, verify_frame_hash};
 use crate::wire::{FrameType, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
@@ -248,7 +248,7 @@ impl Open {
             return Err(TensogramError::Framing(Fault::limit("limit_object_count", message).at(frame.start())));
         }
         if options.verify_hash && !frame.has_hash() {
-            return Err(TensogramError::MissingHash { object_index: index });
+            return Err(TensogramError::MissingHash { object_index: index, place: Place::at(frame.start()) });
         }
         if options.verify_hash {
             verify_frame_hash(bytes, frame, Some(index))?;

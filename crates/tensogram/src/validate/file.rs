@@ -3,6 +3,7 @@
 use super::{MessageReport, ValidateOptions, validate_message};
 use crate::error::Result;
 use crate::read::file::scan_source;
+use crate::wire::MAGIC;
 use fw_bytes::Span;
 use fw_report::{Finding, Report};
 use fw_source::{FileSource, ReadAt};
@@ -17,12 +18,20 @@ pub struct FileReport {
     pub messages: Vec<(Span, MessageReport)>,
     /// Findings about the file itself: bytes that belong to no message.
     pub report: Report,
+    /// Among those bytes, what begins like a message and cannot be read as one, and why.
+    pub unreadable: Vec<(Span, MessageReport)>,
 }
 
 impl FileReport {
     /// True when nothing is wrong anywhere.
     pub fn is_ok(&self) -> bool {
         self.report.is_ok() && self.messages.iter().all(|(_, message)| message.is_ok())
+    }
+
+    /// Every finding: about the file, about what cannot be read as a message, about each message.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let inner = self.unreadable.iter().chain(&self.messages).flat_map(|(_, message)| message.report.findings());
+        self.report.findings().iter().chain(inner)
     }
 }
 
@@ -41,10 +50,12 @@ impl Serialize for FileReport {
                 map.end()
             }
         }
-        let mut map = serializer.serialize_map(Some(3))?;
+        let mut map = serializer.serialize_map(Some(4))?;
         map.serialize_entry("ok", &self.is_ok())?;
-        let entries: Vec<_> = self.messages.iter().map(|(span, report)| Entry(span, report)).collect();
-        map.serialize_entry("messages", &entries)?;
+        for (key, list) in [("messages", &self.messages), ("unreadable", &self.unreadable)] {
+            let entries: Vec<_> = list.iter().map(|(span, report)| Entry(span, report)).collect();
+            map.serialize_entry(key, &entries)?;
+        }
         map.serialize_entry("file_findings", self.report.findings())?;
         map.end()
     }
@@ -67,13 +78,16 @@ pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOption
     let mut file = FileReport::default();
     let mut position = 0;
     for (index, span) in scan_source(source, &Default::default())?.into_iter().enumerate() {
-        file.gap(Span::new(position, span.start));
+        let gap = Span::new(position, span.start);
+        file.gap(gap);
+        file.explain(source, gap, options)?;
         position = span.end;
         let mut bytes = vec![0; span.len() as usize];
         source.read_exact_at(span.start, &mut bytes)?;
         let message = validate_message(&bytes, options);
-        file.messages.push((span, placed(message, index, span.start)));
+        file.messages.push((span, placed(message, &format!("message[{index}]"), span.start)));
     }
+    file.explain(source, Span::new(position, len), options)?;
     if file.messages.is_empty() && len > 0 {
         let text = format!("no message in {len} bytes");
         file.report.push(Finding::error("no_message", text).at(0..len).level("file"));
@@ -93,14 +107,32 @@ impl FileReport {
     }
 }
 
+impl FileReport {
+    /// Bytes outside messages that begin like one: says why they are none.
+    fn explain(&mut self, source: &(impl ReadAt + ?Sized), gap: Span, options: &ValidateOptions) -> Result<()> {
+        let mut magic = [0; MAGIC.len()];
+        if gap.len() < magic.len() as u64 {
+            return Ok(());
+        }
+        source.read_exact_at(gap.start, &mut magic)?;
+        if magic != *MAGIC {
+            return Ok(());
+        }
+        let mut bytes = vec![0; gap.len() as usize];
+        source.read_exact_at(gap.start, &mut bytes)?;
+        let report = validate_message(&bytes, options);
+        self.unreadable.push((gap, placed(report, &format!("bytes[{gap}]"), gap.start)));
+        Ok(())
+    }
+}
+
 /// Counts bytes and paths from the file.
-fn placed(message: MessageReport, index: usize, base: u64) -> MessageReport {
+fn placed(message: MessageReport, outer: &str, base: u64) -> MessageReport {
     let mut report = Report::new();
     report.extend(message.report.into_iter().map(|mut finding| {
         finding.span = finding.span.and_then(|span| span.shifted(base));
         let inner = std::mem::take(&mut finding.path);
-        let outer = format!("message[{index}]");
-        finding.path = if inner.is_empty() { outer } else { format!("{outer}.{inner}") };
+        finding.path = if inner.is_empty() { outer.to_owned() } else { format!("{outer}.{inner}") };
         finding
     }));
     MessageReport { report, ..message }
