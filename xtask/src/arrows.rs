@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fw-tensogram", &["fw-bytes", "fw-tensor", "fw-source", "fw-report", "fw-codec"]),
     ("fw-bintensors", &["fw-bytes", "fw-tensor", "fw-source", "fw-report"]),
     ("fw-schema", &["fw-bytes", "fw-report"]),
-    ("fw-structframe", &["fw-bytes", "fw-report", "fw-schema"]),
+    ("fw-structframe", &["fw-bytes"]),
     ("fw-dynamic", &["fw-bytes", "fw-tensor", "fw-report", "fw-schema", "fw-structframe"]),
     ("fw-codegen", &["fw-report", "fw-schema"]),
 ];

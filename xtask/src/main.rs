@@ -1,5 +1,7 @@
 //! Sets up and runs everything this project promises. `cargo xtask` alone says what there is.
 
+#![forbid(unsafe_code)]
+
 mod arrows;
 mod context;
 mod debian;

@@ -61,6 +61,9 @@ fn features(context: &mut Context) -> Result<Outcome> {
             outcome.add(check(lint.args(["--", "-D", "warnings"]))?);
         }
     }
+    // What a build without codecs still promises can be shown only by such a build.
+    let bare = ["test", "--quiet", "--package", "fw-tensogram", "--no-default-features", "--test", "missing_codec"];
+    outcome.add(check(context.cargo().args(bare))?);
     Ok(outcome)
 }
 
