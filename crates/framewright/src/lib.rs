@@ -20,9 +20,11 @@ pub use fw_bintensors as bintensors;
 pub use fw_bytes as bytes;
 pub use fw_codec as codec;
 pub use fw_convert as convert;
+pub use fw_dynamic as dynamic;
 pub use fw_report as report;
 pub use fw_schema as schema;
 pub use fw_source as source;
+pub use fw_structframe as structframe;
 pub use fw_tensogram as tensogram;
 pub use fw_tensor as tensor;
 
