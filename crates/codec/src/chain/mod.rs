@@ -112,13 +112,13 @@ impl Pipeline {
     /// Checks the decoded size, before anything is reserved for it.
     ///
     /// # Errors
-    /// `object_len` when the object is larger than one may be; `expansion_ratio` when it is large and out of proportion
-    /// to its payload.
+    /// `limit_object_len` when the object is larger than one may be; `limit_expansion_ratio` when it is large and out of
+    /// proportion to its payload.
     pub fn check_limits(&self, payload_len: u64, limits: &Limits) -> Result<(), CodecError> {
         let len = self.decoded_len;
         if len > limits.object_len {
             let message = format!("object of {len} bytes is above the limit object_len of {}", limits.object_len);
-            return Err(CodecError::limit(NAME, "object_len", message));
+            return Err(CodecError::limit(NAME, "limit_object_len", message));
         }
         if len > limits.expansion_floor && len > payload_len.saturating_mul(limits.expansion_ratio) {
             let message = format!(
@@ -126,7 +126,7 @@ impl Pipeline {
                  expansion_ratio forbids above expansion_floor ({} bytes)",
                 limits.expansion_ratio, limits.expansion_floor
             );
-            return Err(CodecError::limit(NAME, "expansion_ratio", message));
+            return Err(CodecError::limit(NAME, "limit_expansion_ratio", message));
         }
         Ok(())
     }

@@ -276,11 +276,11 @@ fn bombs_are_refused_before_memory_is_reserved() {
     let stages = Stages { encoding: Encoding::SimplePacking(zero_bits), ..Stages::default() };
     let bomb = Pipeline::new(stages, DType::Float64, 1 << 40, ByteOrder::Little).unwrap();
     let error = bomb.decode(&[], &DecodeOptions::default()).unwrap_err();
-    assert_eq!((error.kind, error.code), (CodecErrorKind::Limit, "expansion_ratio"));
+    assert_eq!((error.kind, error.code), (CodecErrorKind::Limit, "limit_expansion_ratio"));
     assert!(error.message.contains("expansion_ratio"));
     let strict = DecodeOptions::default().with_limits(Limits::untrusted());
     let large = Pipeline::new(Stages::default(), DType::UInt8, 65 << 20, ByteOrder::Little).unwrap();
-    assert_eq!(large.decode(&[], &strict).unwrap_err().code, "object_len");
+    assert_eq!(large.decode(&[], &strict).unwrap_err().code, "limit_object_len");
     // Below the limits, but not what the payload says: three gigabytes are never reserved.
     for compression in [Compression::Zstd { zstd_level: None }, Compression::Lz4] {
         let stages = Stages { compression, ..Stages::default() };

@@ -1,7 +1,7 @@
 //! Random access: where the objects of a message are, by its index when that can be trusted, by walking when not
 //! (TG-12.7).
 
-use super::{FrameRef, Lookup, OutlineBuilder, UnknownFrames, Walk, WalkEvent, advance, take};
+use super::{FrameRef, Lookup, OutlineBuilder, UnknownFrames, Walk, WalkEvent, advance, check_message_len, take};
 use crate::describe::Index;
 use crate::error::Result;
 use crate::wire::{
@@ -111,6 +111,7 @@ impl Locate {
         if length < MIN_MESSAGE_LEN {
             return Err(ParseError::short("message", MIN_MESSAGE_LEN, length, 0).into());
         }
+        check_message_len(length, &self.limits)?;
         let end = length.saturating_sub(POSTAMBLE_LEN);
         let walk = Walk::bounded(end, UnknownFrames::Refuse);
         if preamble.flags.contains(MessageFlags::HEADER_INDEX) {

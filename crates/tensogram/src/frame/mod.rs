@@ -18,6 +18,7 @@ pub use locate::{Directory, Locate};
 pub use lookup::{Lookup, on_slice};
 pub use object_parts::{ObjectParts, object_parts};
 pub use order::{Order, Placed};
+pub(crate) use outline::check_message_len;
 pub use outline::{ObjectRef, Outline, OutlineBuilder};
 pub use walk::{UnknownFrames, Walk, WalkEvent};
 

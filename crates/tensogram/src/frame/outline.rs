@@ -47,6 +47,15 @@ impl Outline {
     }
 }
 
+/// Refuses a message that is longer than one may be.
+pub(crate) fn check_message_len(length: u64, limits: &Limits) -> Result<()> {
+    if length <= limits.message_len {
+        return Ok(());
+    }
+    let message = format!("message of {length} bytes is above the limit of {}", limits.message_len);
+    Err(TensogramError::Framing(Fault::limit("limit_message_len", message).at(16)))
+}
+
 /// The machine behind [`Outline`].
 #[derive(Clone, Debug)]
 pub struct OutlineBuilder {
@@ -99,10 +108,7 @@ impl OutlineBuilder {
             }
             None => self.available,
         };
-        if length > self.limits.message_len {
-            let message = format!("message of {length} bytes is above the limit of {}", self.limits.message_len);
-            return Err(TensogramError::Framing(Fault::limit("limit_message_len", message).at(16)));
-        }
+        check_message_len(length, &self.limits)?;
         let end = length.saturating_sub(POSTAMBLE_LEN);
         let postamble = Postamble::read(take!(have, Span::new(end, length)), end)?;
         postamble.check_mirror(length, end)?;

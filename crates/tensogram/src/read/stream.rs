@@ -5,10 +5,10 @@
 use super::DecodeOptions;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap};
 use crate::error::{Fault, Place, Result, TensogramError};
-use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent};
+use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, check_message_len};
 use crate::message::{ObjectView, frame_bytes, merged, metadata_of, preceder_entry, verify_frame_hash};
-use crate::wire::{FrameType, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
-use fw_bytes::{Span, Step};
+use crate::wire::{ALIGNMENT, FrameType, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use fw_bytes::{Span, Step, align_up};
 use std::io::Read;
 
 /// Something a stream brought.
@@ -133,7 +133,10 @@ impl StreamDecoder {
         };
         let preamble = Preamble::read(head, self.position)?;
         let limit = self.options.limits.message_len;
-        let length = preamble.checked_length(limit, self.position)?;
+        let length = preamble.checked_length(u64::MAX, self.position)?;
+        if let Some(length) = length {
+            check_message_len(length, &self.options.limits).map_err(|error| error.shifted(self.position))?;
+        }
         let walk = match length {
             Some(length) => Walk::bounded(length - POSTAMBLE_LEN, UnknownFrames::Refuse),
             None => Walk::open_ended(limit, UnknownFrames::Refuse),
@@ -157,7 +160,8 @@ impl StreamDecoder {
             let State::Inside(open) = &mut self.state else { return Ok(None) };
             let start = open.start;
             let have = Rest { bytes: &self.buffer, base: self.position - start };
-            let told = match open.walk.poll(&have).map_err(|error| error.shifted(start))? {
+            let limit = self.options.limits.message_len;
+            let told = match open.walk.poll(&have).map_err(|error| open.blame(error, limit).shifted(start))? {
                 Step::Need(_) if self.ended => return Err(self.cut("frame")),
                 Step::Need(_) => return Ok(None),
                 Step::Done(WalkEvent::End(at)) => {
@@ -206,6 +210,18 @@ impl StreamDecoder {
 }
 
 impl Open {
+    /// A message that does not say its length is walked up to the limit: what fails for want of room there is above it.
+    fn blame(&self, error: TensogramError, limit: u64) -> TensogramError {
+        let end = self.walk.position();
+        let postamble = align_up(end, ALIGNMENT).unwrap_or(u64::MAX);
+        let no_room = error.code() == "frame_exceeds_message" || limit.saturating_sub(postamble) < POSTAMBLE_LEN;
+        if self.preamble.total_length.is_none() && no_room {
+            let message = format!("message of more than {end} bytes is above the limit of {limit}");
+            return TensogramError::Framing(Fault::limit("limit_message_len", message).at(end));
+        }
+        error
+    }
+
     fn frame(&mut self, frame: &FrameRef, have: &Rest<'_>, options: &DecodeOptions) -> Result<Option<StreamEvent>> {
         let placed = self.order.admit(frame)?;
         // The whole frame is at hand; counted from the first byte at hand, it reads like a frame of a message.

@@ -11,7 +11,7 @@ use minicbor::decode::{Decoder, Error};
 /// # Errors
 /// Metadata errors for anything that is not well-formed, nested deeper than `depth` containers, or not representable.
 pub fn read_value(bytes: &[u8], at: u64, depth: u32) -> Result<Value> {
-    let mut reader = Reader { decoder: Decoder::new(bytes), at };
+    let mut reader = Reader { decoder: Decoder::new(bytes), at, limit: depth };
     reader.value(depth)
 }
 
@@ -36,6 +36,7 @@ pub fn truncated(at: u64) -> TensogramError {
 struct Reader<'b> {
     decoder: Decoder<'b>,
     at: u64,
+    limit: u32,
 }
 
 impl Reader<'_> {
@@ -136,7 +137,10 @@ impl Reader<'_> {
     }
 
     fn deeper(&self, depth: u32, start: usize) -> Result<u32> {
-        depth.checked_sub(1).ok_or_else(|| self.fault("CBOR is nested too deeply".to_owned(), start))
+        depth.checked_sub(1).ok_or_else(|| {
+            let message = format!("CBOR is nested too deeply, above the limit of {}", self.limit);
+            TensogramError::Metadata(Fault::limit("limit_depth", message).at(self.at + start as u64))
+        })
     }
 
     fn fail(&self, error: &Error) -> TensogramError {
