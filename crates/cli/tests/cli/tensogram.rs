@@ -208,6 +208,57 @@ fn cat() {
     assert_eq!(fine(&folder, "cat multi_three.tgm --message 2").out.len(), 5);
 }
 
+/// A frame of a type that version 3 does not have: said, stepped over, and what follows is still shown.
+#[test]
+fn unknown_frames_are_stepped_over() {
+    let folder = vectors("tensogram");
+    let said = "frame type 10, unknown is not part of version 3; stepped over by its length (bytes 464..629)";
+    let run = fw(&folder, "ls frame_type_10.tgm");
+    assert_eq!(run.code, 0);
+    assert_eq!(
+        run.text(),
+        "message  object  name  dtype  shape  pipeline  stored  decoded
+      0       0        int16  3      raw          6 B      6 B
+"
+    );
+    assert!(run.err.contains(said), "{}", run.err);
+    let json = fw(&folder, "ls frame_type_10.tgm --json").json();
+    assert_eq!(json["messages"][0]["findings"][0]["span"], serde_json::json!([464, 629]));
+    assert_eq!(json["messages"][0]["objects"][0]["offset"], 632);
+
+    let run = fw(&folder, "dump frame_type_10.tgm");
+    assert_eq!(run.code, 0);
+    let object = "  object 0, frame at byte 632:\n    int16 3, little endian, raw, stored in 6 B\n";
+    assert!(run.text().contains(object) && run.text().contains(said), "{}", run.text());
+
+    let run = fw(&folder, "validate frame_type_10.tgm");
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert!(run.text().starts_with(&format!("error[invalid_frame_header] message[0]: {said}\n")), "{}", run.text());
+    // What no longer fits because of it is said as well: the walk went on.
+    for code in ["index_count_mismatch", "hash_frame_count_mismatch", "base_count_exceeds_objects"] {
+        assert!(run.text().contains(&format!("error[{code}] message[0]: ")), "{code}: {}", run.text());
+    }
+    assert!(run.text().contains("frame_type_10.tgm: 1 message, 1 object, "), "{}", run.text());
+}
+
+/// The tour takes no time and leaves its files in one folder.
+#[test]
+fn tour_is_quick_and_tidy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let start = std::time::Instant::now();
+    fine(folder.path(), "tour");
+    // Five hundredths of a second on an idle machine; a busy one gets plenty.
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+    let names = |path: &std::path::Path| {
+        let entries = std::fs::read_dir(path).expect("a folder");
+        let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(folder.path()), ["fw-tour"]);
+    assert_eq!(names(&folder.path().join("fw-tour")), ["damaged.tgm", "forecast.npz", "forecast.tgm"]);
+}
+
 /// The tour runs twice in the same place, and what it leaves behind is what it says.
 #[test]
 fn tour() {
