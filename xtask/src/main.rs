@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arrows;
+mod bench;
 mod context;
 mod debian;
 mod outcome;
@@ -25,6 +26,8 @@ usage: cargo xtask COMMAND
   conformance [--vectors DIR] [--quiet]
                                    every vector manifest below DIR (the project's own vectors), one row per vector
   golden [--update]                our golden bytes, compared; --update rewrites them on purpose
+  bench codecs [--quick] [--update]
+                                   our codecs beside the reference crate; --update writes docs/benchmarks.md
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
 
@@ -47,6 +50,7 @@ fn run() -> Result<ExitCode> {
     let mut context = Context::locate()?;
     match command.string()?.as_str() {
         "test" => test::main(&mut context, args),
+        "bench" => bench::main(&context, args),
         command @ ("conformance" | "golden") => {
             let mut runner = context.conformance();
             if command == "golden" {
