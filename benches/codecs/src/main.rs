@@ -28,7 +28,9 @@ fn main() {
     for row in ROWS {
         let data = row.data.bytes(row.data.shape());
         let limit = memcpy(effort, &data);
-        for threads in [1, 2] {
+        // In this process the peer's zstd refuses worker threads ("unsupported parameter").
+        let counts: &[usize] = if row.compression == "zstd" { &[1] } else { &[1, 2] };
+        for &threads in counts {
             let table = Table { row, threads, limit, bytes: data.len() };
             run(&table, effort, &data, &mut lost);
         }
