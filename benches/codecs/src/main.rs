@@ -28,7 +28,7 @@ fn main() {
     for row in ROWS {
         let data = row.data.bytes(row.data.shape());
         let limit = memcpy(effort, &data);
-        // In this process the peer's zstd refuses worker threads ("unsupported parameter").
+        // In this process the peer's zstd fails when a number of threads is given; see `Peer::new`.
         let counts: &[usize] = if row.compression == "zstd" { &[1] } else { &[1, 2] };
         for &threads in counts {
             let table = Table { row, threads, limit, bytes: data.len() };
