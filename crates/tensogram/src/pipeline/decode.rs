@@ -13,7 +13,18 @@ use fw_tensor::ByteOrder;
 /// Decodes an object into a buffer of its own.
 pub(crate) fn decode_to_vec(object: &ObjectView<'_>, options: &DecodeOptions) -> Result<Vec<u8>> {
     let pipeline = checked_pipeline(object, options)?;
-    let mut out = pipeline.decode(object.payload(), &chain_options(object.descriptor(), options)?)?;
+    let (descriptor, payload) = (object.descriptor(), object.payload());
+    let chain = chain_options(descriptor, options)?;
+    let mut out = if descriptor.is_raw() && payload.len() < FRESH_PAGES {
+        // Memory of this size is likely to be warm: one copy, nothing cleared before.
+        let mut copy = payload.to_vec();
+        if chain.order != descriptor.byte_order {
+            fw_codec::swap::swap_in_place(&mut copy, descriptor.dtype.swap_unit(), chain.threads);
+        }
+        copy
+    } else {
+        pipeline.decode(payload, &chain)?
+    };
     restore(object, options, 0, &mut out)?;
     Ok(out)
 }
@@ -59,3 +70,6 @@ pub(crate) fn restore(object: &ObjectView<'_>, options: &DecodeOptions, first: u
 fn output_order(descriptor: &DataObjectDescriptor, options: &DecodeOptions) -> ByteOrder {
     if options.native_byte_order { ByteOrder::NATIVE } else { descriptor.byte_order }
 }
+
+/// From this size on memory comes fresh from the kernel, cleared anyway, and is worth asking for in large pages.
+const FRESH_PAGES: usize = 32 << 20;
