@@ -268,3 +268,38 @@ proptest! {
         }
     }
 }
+
+/// Masks say where the non-finite values were; without restoring them zeros stand there.
+#[test]
+fn masks_come_along_on_request() {
+    use fw_tensor::DType;
+    let values: Vec<f32> = (0..3000)
+        .map(|i| match i % 7 {
+            1 => f32::NAN,
+            3 => f32::INFINITY,
+            5 => f32::NEG_INFINITY,
+            _ => i as f32,
+        })
+        .collect();
+    let options = EncodeOptions { allow_nan: true, allow_inf: true, ..options() };
+    let message = MessageBuilder::new().tensor(&[3000], &values).unwrap().options(options).encode().unwrap();
+    let (_, masked) = decode_with_masks(&message, &DecodeOptions::default()).unwrap();
+    let (descriptor, bytes, masks) = &masked[0];
+    assert_eq!(descriptor.dtype, DType::Float32);
+    let unrestored = DecodeOptions { restore_non_finite: false, ..DecodeOptions::default() };
+    assert_eq!(bytes, &decode(&message, &unrestored).unwrap().1[0].1);
+    for (index, value) in values.iter().enumerate() {
+        let stored = f32::from_ne_bytes(bytes[index * 4..index * 4 + 4].try_into().unwrap());
+        assert_eq!(stored, if value.is_finite() { *value } else { 0.0 });
+        for (kind, expected) in [
+            (MaskKind::Nan, value.is_nan()),
+            (MaskKind::PosInf, *value == f32::INFINITY),
+            (MaskKind::NegInf, *value == f32::NEG_INFINITY),
+        ] {
+            assert_eq!(masks.get(kind).unwrap().contains(index as u64), expected, "{kind:?} {index}");
+        }
+    }
+    let parts = decode_range(&message, 0, &[(1, 1), (3, 3)], &DecodeOptions::default()).unwrap().1;
+    assert!(f32::from_ne_bytes(parts[0][..4].try_into().unwrap()).is_nan());
+    assert_eq!(parts[1][..4], f32::INFINITY.to_ne_bytes());
+}

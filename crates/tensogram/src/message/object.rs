@@ -167,6 +167,8 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// `Encoding` when a blob is not what its method promises.
     pub fn decode_masks(&self) -> Result<fw_codec::mask::Masks> {
+        // A mask has a bit per element: the claimed number of elements must be credible before memory is taken for it.
+        pipeline::checked_pipeline(self, &DecodeOptions::default())?;
         pipeline::read_masks(self)
     }
 

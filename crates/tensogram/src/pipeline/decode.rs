@@ -25,7 +25,7 @@ pub(crate) fn decode_to_vec(object: &ObjectView<'_>, options: &DecodeOptions) ->
     } else {
         pipeline.decode(payload, &chain)?
     };
-    restore(object, options, 0, &mut out)?;
+    restore(object, options, &mut out)?;
     Ok(out)
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn decode_to_vec(object: &ObjectView<'_>, options: &DecodeOptions) ->
 pub(crate) fn decode_into(object: &ObjectView<'_>, options: &DecodeOptions, out: &mut [u8]) -> Result<()> {
     let pipeline = checked_pipeline(object, options)?;
     pipeline.decode_into(object.payload(), &chain_options(object.descriptor(), options)?, out)?;
-    restore(object, options, 0, out)
+    restore(object, options, out)
 }
 
 /// The pipeline of an object, once the payload at hand could truly decode to what the descriptor claims.
@@ -58,11 +58,11 @@ pub(crate) fn chain_options(
         .with_limits(options.limits))
 }
 
-/// Puts NaN and infinities back into elements `first` and on, unless the caller wants zeros.
-pub(crate) fn restore(object: &ObjectView<'_>, options: &DecodeOptions, first: u64, out: &mut [u8]) -> Result<()> {
+/// Puts NaN and infinities back, unless the caller wants zeros.
+fn restore(object: &ObjectView<'_>, options: &DecodeOptions, out: &mut [u8]) -> Result<()> {
     if options.restore_non_finite && object.masks().next().is_some() {
         let descriptor = object.descriptor();
-        read_masks(object)?.restore(out, descriptor.dtype, output_order(descriptor, options), first);
+        read_masks(object)?.restore(out, descriptor.dtype, output_order(descriptor, options), 0);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Parts of payloads to parts of elements (TG-12.5).
 
-use super::decode::{chain_options, checked_pipeline, restore};
+use super::decode::{chain_options, checked_pipeline};
 use super::masks::read_masks;
 use crate::error::{Fault, Result, TensogramError};
 use crate::message::{ObjectView, too_large};
@@ -57,6 +57,8 @@ pub(crate) fn decode_ranges(
     let chain = chain_options(descriptor, options)?;
     let count = descriptor.element_count()?;
     let width = descriptor.dtype.byte_width().unwrap_or(1);
+    let masked = options.restore_non_finite && object.masks().next().is_some() && !ranges.is_empty();
+    let masks = masked.then(|| read_masks(object)).transpose()?;
     ranges
         .iter()
         .map(|(first, len)| {
@@ -65,7 +67,9 @@ pub(crate) fn decode_ranges(
             let bytes = usize::try_from(len * width as u64).map_err(|_| too_large())?;
             let mut out = fw_codec::alloc::zeroed(bytes)?;
             pipeline.decode_range_into(Window::whole(object.payload()), range, &chain, &mut out)?;
-            restore(object, options, *first, &mut out)?;
+            if let Some(masks) = &masks {
+                masks.restore(&mut out, descriptor.dtype, chain.order, *first);
+            }
             Ok(out)
         })
         .collect()
