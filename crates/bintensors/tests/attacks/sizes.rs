@@ -8,17 +8,29 @@ use std::sync::Mutex;
 /// The allocator's counters are the process's: tests that read them take turns.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Bytes allocated while `work` runs, by this thread or any other; the least of some tries is this thread's own.
-fn allocated(mut work: impl FnMut()) -> usize {
+/// What `measure` finds when no other thread allocates meanwhile: the least of tries spread over time, so that tests running
+/// beside this one end before the tries do. The first that is good enough ends them.
+fn least<T: Ord>(measure: impl Fn() -> T, good: impl Fn(&T) -> bool) -> T {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    (0..20)
-        .map(|_| {
-            let region = Region::new(ALLOCATOR);
-            work();
-            region.change().bytes_allocated
-        })
-        .min()
-        .unwrap()
+    let mut best = measure();
+    for _ in 0..3000 {
+        if good(&best) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        best = best.min(measure());
+    }
+    best
+}
+
+/// Bytes allocated while `work` runs; at most `allowed` of them are fine.
+fn allocated(allowed: usize, work: impl Fn()) -> usize {
+    let measure = || {
+        let region = Region::new(ALLOCATOR);
+        work();
+        region.change().bytes_allocated
+    };
+    least(measure, |cost| *cost <= allowed)
 }
 
 fn huge() -> Vec<Vec<u8>> {
@@ -42,8 +54,9 @@ fn huge() -> Vec<Vec<u8>> {
 fn claims_without_bytes_cost_nothing() {
     for bytes in huge() {
         assert_eq!(class(&bytes), "UnexpectedEnd", "{bytes:02x?}");
-        let cost = allocated(|| drop(BinTensors::deserialize(&bytes).unwrap_err()));
-        assert!(cost <= 64 * (bytes.len() / 5) + 512, "{cost} bytes for {bytes:02x?}");
+        let allowed = 64 * (bytes.len() / 5) + 512;
+        let cost = allocated(allowed, || drop(BinTensors::deserialize(&bytes).unwrap_err()));
+        assert!(cost <= allowed, "{cost} bytes for {bytes:02x?}");
     }
 }
 
@@ -55,8 +68,9 @@ fn claims_with_bytes_cost_what_the_bytes_justify() {
         header.resize(100_000, filler);
         let bytes = file(&header, &[]);
         let options = ReadOptions::new().with_profile(Profile::Compat);
-        let cost = allocated(|| drop(BinTensors::deserialize_with(&bytes, &options)));
-        assert!(cost <= 64 * (header.len() / 5) + 4096, "{cost} bytes for filler {filler}");
+        let allowed = 64 * (header.len() / 5) + 4096;
+        let cost = allocated(allowed, || drop(BinTensors::deserialize_with(&bytes, &options)));
+        assert!(cost <= allowed, "{cost} bytes for filler {filler}");
     }
 }
 
@@ -75,17 +89,14 @@ fn opening_allocates_a_few_bytes_per_tensor() {
             header.extend([1, 1, 0, 0, 0]);
         }
         let bytes = file(&header, &[]);
-        let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let best = (0..10)
-            .map(|_| {
-                let region = Region::new(ALLOCATOR);
-                let opened = BinTensors::deserialize(&bytes).unwrap();
-                let change = region.change();
-                assert_eq!(opened.len(), count);
-                (change.allocations, change.bytes_allocated)
-            })
-            .min()
-            .unwrap();
+        let measure = || {
+            let region = Region::new(ALLOCATOR);
+            let opened = BinTensors::deserialize(&bytes).unwrap();
+            let change = region.change();
+            assert_eq!(opened.len(), count);
+            (change.allocations, change.bytes_allocated)
+        };
+        let best = least(measure, |(allocations, bytes)| *allocations <= 4 && *bytes <= 48 * count + 1024);
         assert!(best.0 <= 4, "{} allocations for {count} tensors", best.0);
         assert!(best.1 <= 48 * count + 1024, "{} bytes for {count} tensors", best.1);
     }
