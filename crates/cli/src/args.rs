@@ -37,6 +37,8 @@ pub(crate) enum Command {
     /// Check, format, explain and compare struct-frame schemas
     #[command(subcommand)]
     Schema(Schema),
+    /// Generate source code, a dissector or documents from a struct-frame schema
+    Gen(Gen),
     /// Make sample files in ./fw-tour and show what fw can do with them
     Tour,
 }
@@ -240,6 +242,35 @@ pub(crate) struct SchemaDiff {
     pub(crate) old: PathBuf,
     /// The schema that replaces it
     pub(crate) new: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Languages: rust, c, cpp, python, ts, js, csharp, graphql, wireshark, markdown. Files are rewritten only \
+                        when they change.\n\nExamples:\n  fw gen robot.proto --lang c,python -o generated\n  \
+                        fw gen robot.proto --lang rust -o src/generated --check"
+)]
+pub(crate) struct Gen {
+    /// The schema (.proto or .sf); what it imports is generated too
+    pub(crate) schema: PathBuf,
+    /// What to generate, with commas between
+    #[arg(long, short, value_name = "LANG", value_delimiter = ',', required = true)]
+    pub(crate) lang: Vec<String>,
+    /// The folder to write to; several languages get a folder each below it
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Write nothing; exit 1 when a file on disk is missing or differs
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Make every message variable and leave C structs unpacked, as the original's --no_packed; this changes the wire
+    #[arg(long)]
+    pub(crate) no_packed: bool,
+    /// Root namespace of C# code [default: StructFrame]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) csharp_namespace: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -19,6 +19,7 @@ pub use fw_convert::{Format, detect};
 pub use fw_bintensors as bintensors;
 pub use fw_bytes as bytes;
 pub use fw_codec as codec;
+pub use fw_codegen as codegen;
 pub use fw_convert as convert;
 pub use fw_dynamic as dynamic;
 pub use fw_report as report;

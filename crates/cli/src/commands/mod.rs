@@ -4,6 +4,7 @@ mod cat;
 mod convert;
 mod diff;
 mod dump;
+mod generate;
 mod info;
 mod ls;
 mod schema;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Convert(args) => convert::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Gen(args) => generate::run(args),
         Command::Tour => tour::run(),
     }
 }

@@ -1,0 +1,64 @@
+//! `fw gen`: source code, a dissector and documents from a struct-frame schema.
+
+use super::{print, print_json};
+use crate::args::Gen;
+use crate::exit::Outcome;
+use crate::render::count;
+use anyhow::{Context, Result};
+use framewright::codegen::{self, File, Freshness, Lang, Options, lang::Packing};
+use framewright::schema::{self, Disk, Variable};
+use serde_json::json;
+
+pub(crate) fn run(args: &Gen) -> Result<Outcome> {
+    std::fs::File::open(&args.schema).with_context(|| args.schema.display().to_string())?;
+    let langs = args.lang.iter().map(|word| word.parse()).collect::<Result<Vec<Lang>, _>>()?;
+    let compile =
+        schema::Options::default().with_variable(if args.no_packed { Variable::All } else { Variable::AsDeclared });
+    let compiled = schema::check_with(&Disk, &args.schema, &compile);
+    eprint!("{}", compiled.diagnostics);
+    let Some(schema) = compiled.schema else { return Ok(Outcome::Invalid) };
+
+    let mut options = Options::default().with_packing(if args.no_packed { Packing::Natural } else { Packing::Packed });
+    if let Some(namespace) = &args.csharp_namespace {
+        options = options.with_csharp_namespace(namespace);
+    }
+    let mut files: Vec<File> = Vec::new();
+    for &lang in &langs {
+        let of_one = codegen::generate(&schema, lang, &options)?;
+        // One language fills the folder itself, as a build wants it; several must not mix.
+        let prefix = if langs.len() > 1 { format!("{lang}/") } else { String::new() };
+        files.extend(of_one.into_iter().map(|file| File { path: prefix.clone() + &file.path, text: file.text }));
+    }
+    let found =
+        if args.check { codegen::compare(&args.output, &files)? } else { codegen::write(&args.output, &files)? };
+    let changed = found.iter().filter(|(_, was)| *was != Freshness::Fresh).count();
+    if args.json {
+        let list = found.iter().map(|(file, was)| json!({ "path": file.path, "was": word(*was) }));
+        print_json(&json!({ "ok": !args.check || changed == 0, "files": list.collect::<Vec<_>>() }))?;
+    } else {
+        print(&summary(args, &found, changed))?;
+    }
+    Ok(if args.check && changed > 0 { Outcome::Invalid } else { Outcome::Fine })
+}
+
+fn summary(args: &Gen, found: &[(&File, Freshness)], changed: usize) -> String {
+    let mut text = String::new();
+    for (file, was) in found.iter().filter(|(_, was)| *was != Freshness::Fresh) {
+        let what = if args.check { word(*was) } else { "written" };
+        text += &format!("{what:8} {}\n", args.output.join(&file.path).display());
+    }
+    let same = count(found.len() - changed, "file");
+    text + &match (args.check, changed) {
+        (true, 0) => format!("{same} up to date\n"),
+        (true, _) => format!("{} to write; run without --check\n", count(changed, "file")),
+        (false, _) => format!("{} written, {same} unchanged\n", count(changed, "file")),
+    }
+}
+
+const fn word(was: Freshness) -> &'static str {
+    match was {
+        Freshness::Fresh => "fresh",
+        Freshness::Stale => "stale",
+        Freshness::Missing => "missing",
+    }
+}

@@ -1,0 +1,195 @@
+//! One folder per language, each with the same door: a schema and options in, files out.
+
+mod c;
+mod cpp;
+mod csharp;
+mod graphql;
+mod js;
+mod markdown;
+mod python;
+mod rust;
+mod ts;
+mod wireshark;
+
+use fw_schema::Schema;
+use std::fmt;
+use std::str::FromStr;
+
+/// What can be generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Lang {
+    /// Rust, `no_std`, on the `fw-structframe` runtime.
+    Rust,
+    /// C99.
+    C,
+    /// C++17, header-only.
+    Cpp,
+    /// Python 3.10 or newer.
+    Python,
+    /// TypeScript, ES modules.
+    TypeScript,
+    /// JavaScript, ES modules.
+    JavaScript,
+    /// C# 7.2 or newer.
+    CSharp,
+    /// A GraphQL schema.
+    GraphQl,
+    /// A Wireshark dissector in Lua.
+    Wireshark,
+    /// A protocol reference in Markdown.
+    Markdown,
+}
+
+impl Lang {
+    /// Every one, in the order `fw gen --help` lists them.
+    pub const ALL: [Self; 10] = [
+        Self::Rust,
+        Self::C,
+        Self::Cpp,
+        Self::Python,
+        Self::TypeScript,
+        Self::JavaScript,
+        Self::CSharp,
+        Self::GraphQl,
+        Self::Wireshark,
+        Self::Markdown,
+    ];
+
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rust => "rust",
+            Self::C => "c",
+            Self::Cpp => "cpp",
+            Self::Python => "python",
+            Self::TypeScript => "ts",
+            Self::JavaScript => "js",
+            Self::CSharp => "csharp",
+            Self::GraphQl => "graphql",
+            Self::Wireshark => "wireshark",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+impl fmt::Display for Lang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Lang {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        Self::ALL
+            .into_iter()
+            .find(|lang| lang.name() == word)
+            .ok_or_else(|| Error::UnknownLanguage { word: word.to_owned() })
+    }
+}
+
+/// How to generate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// How C structs lie in memory.
+    pub packing: Packing,
+    /// Root namespace of C# code; `StructFrame` when not given.
+    pub csharp_namespace: Option<String>,
+}
+
+/// How C structs lie in memory; what is on the wire does not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Packing {
+    /// Without gaps, so that on a little-endian machine the struct is the fixed layout.
+    #[default]
+    Packed,
+    /// As the compiler aligns them.
+    Natural,
+}
+
+impl Options {
+    /// Chooses how C structs lie in memory.
+    #[must_use]
+    pub const fn with_packing(mut self, packing: Packing) -> Self {
+        self.packing = packing;
+        self
+    }
+
+    /// Chooses the root namespace of C# code.
+    #[must_use]
+    pub fn with_csharp_namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.csharp_namespace = Some(namespace.into());
+        self
+    }
+}
+
+/// A generated file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Where it belongs below the output folder, with `/` between folders.
+    pub path: String,
+    /// Its content.
+    pub text: String,
+}
+
+impl File {
+    #[allow(dead_code, reason = "used by every language")]
+    pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), text: text.into() }
+    }
+}
+
+/// Generates the files of one language, sorted by path.
+///
+/// # Errors
+/// When the schema has something that the language cannot say; the error names it.
+pub fn generate(schema: &Schema, lang: Lang, options: &Options) -> Result<Vec<File>, Error> {
+    let mut files = match lang {
+        Lang::Rust => rust::files(schema, options)?,
+        Lang::C => c::files(schema, options)?,
+        Lang::Cpp => cpp::files(schema, options)?,
+        Lang::Python => python::files(schema, options)?,
+        Lang::TypeScript => ts::files(schema, options)?,
+        Lang::JavaScript => js::files(schema, options)?,
+        Lang::CSharp => csharp::files(schema, options)?,
+        Lang::GraphQl => graphql::files(schema, options)?,
+        Lang::Wireshark => wireshark::files(schema, options)?,
+        Lang::Markdown => markdown::files(schema, options)?,
+    };
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+/// Why nothing was generated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No such language.
+    #[error("no language `{word}`; there are {}", Lang::ALL.map(Lang::name).join(", "))]
+    UnknownLanguage {
+        /// What was asked for.
+        word: String,
+    },
+    /// The language cannot say this.
+    #[error("{lang} cannot express {what}")]
+    Unsupported {
+        /// The language.
+        lang: Lang,
+        /// What of the schema.
+        what: String,
+    },
+}
+
+impl Error {
+    /// Stable code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownLanguage { .. } => "unknown_language",
+            Self::Unsupported { .. } => "unsupported_by_language",
+        }
+    }
+}

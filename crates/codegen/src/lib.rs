@@ -1,0 +1,28 @@
+//! Source code from a struct-frame schema.
+//!
+//! Generators only print what `fw-schema` decided: offsets, sizes, ids, seeds and layouts come from the checked model, so
+//! that every language agrees with every other and with the dynamic codec. What does not depend on the schema (framing,
+//! checksums, readers) is a fixed runtime file per language, kept as source under `runtime/` and shipped as it is.
+//!
+//! ```
+//! use fw_codegen::{Lang, Options, generate};
+//!
+//! let schema = fw_schema::check_text("demo.sf", "package demo; message Ping { option msgid = 7; uint16 seq = 1; }")
+//!     .into_result()
+//!     .unwrap();
+//! for file in generate(&schema, Lang::Rust, &Options::default()).unwrap_or_default() {
+//!     println!("{}: {} bytes", file.path, file.text.len());
+//! }
+//! ```
+//!
+//! The same schema and options give the same bytes, on every machine.
+#![forbid(unsafe_code)]
+
+// Rooms in the order data flows.
+pub mod lang; // one folder per language
+mod names; // schema names to names a language accepts
+mod output;
+mod text; // an indent tree // files on disk: written when they change, compared for --check
+
+pub use lang::{Error, File, Lang, Options, generate};
+pub use output::{Freshness, compare, write};
