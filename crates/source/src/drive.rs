@@ -9,16 +9,19 @@ use std::io;
 #[derive(Clone, Debug, Default)]
 pub struct Buffers {
     held: BTreeMap<u64, Vec<u8>>,
+    /// Bytes of the longest range ever held: no range that begins further before a position reaches it.
+    longest: u64,
 }
 
 impl Buffers {
     /// Nothing fetched yet.
     pub const fn new() -> Self {
-        Self { held: BTreeMap::new() }
+        Self { held: BTreeMap::new(), longest: 0 }
     }
 
     /// Adds bytes that begin at `start`.
     pub fn insert(&mut self, start: u64, bytes: Vec<u8>) {
+        self.longest = self.longest.max(bytes.len() as u64);
         // A longer earlier fetch of the same start stays: decoders never ask again for what they have.
         match self.held.get(&start) {
             Some(earlier) if earlier.len() >= bytes.len() => {}
@@ -29,7 +32,8 @@ impl Buffers {
     /// The bytes of `span`, when one fetched range holds them all.
     pub fn get(&self, span: Span) -> Option<&[u8]> {
         // Ranges may overlap after a wider fetch; the nearest starts are the likely holders.
-        self.held.range(..=span.start).rev().find_map(|(start, bytes)| span.slice_of(bytes, *start))
+        let reach = span.end.saturating_sub(self.longest).min(span.start);
+        self.held.range(reach..=span.start).rev().find_map(|(start, bytes)| span.slice_of(bytes, *start))
     }
 
     /// Forgets everything before `position`, to bound memory while walking forward.
@@ -67,10 +71,10 @@ pub fn drive<T, E: From<io::Error>>(
         if missing.is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "a decoder asked for bytes it already has").into());
         }
+        // Sizes came from the input: prove that the bytes exist before reserving memory for them.
+        let source_len = source.len()?;
         for span in coalesce(&missing, LOCAL_GAP) {
             let len = usize::try_from(span.len()).map_err(io::Error::other)?;
-            // The size came from the input: prove that the bytes exist before reserving memory for them.
-            let source_len = source.len()?;
             if span.end > source_len {
                 return Err(crate::read_at::short_read(span.start, len, source_len).into());
             }

@@ -42,6 +42,7 @@ pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
 pub use inspect::inspect;
 pub use message::{MessageView, ObjectView};
 pub use pipeline::SliceCost;
+pub use read::access;
 pub use read::{
     DecodeOptions, DecodedObject, MaskedObject, StreamDecoder, StreamEvent, StreamReader, TensogramFile, decode,
     decode_descriptors, decode_metadata, decode_object, decode_object_from_frame, decode_range,

@@ -22,6 +22,11 @@ impl FrameRef {
         Self { start: self.start.saturating_sub(base), header: self.header }
     }
 
+    /// The same frame, with positions counted from an origin `base` bytes before the first byte of the message.
+    pub const fn shifted(self, base: u64) -> Self {
+        Self { start: self.start.saturating_add(base), header: self.header }
+    }
+
     /// Where it begins, from the first byte of the message.
     pub const fn start(&self) -> u64 {
         self.start

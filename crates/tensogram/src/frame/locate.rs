@@ -5,7 +5,8 @@ use super::{FrameRef, Lookup, OutlineBuilder, UnknownFrames, Walk, WalkEvent, ad
 use crate::describe::Index;
 use crate::error::Result;
 use crate::wire::{
-    ALIGNMENT, FrameType, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble,
+    ALIGNMENT, FRAME_END, FRAME_HEADER_LEN, FrameHeader, FrameType, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN,
+    PREAMBLE_LEN, Phase, Postamble, Preamble,
 };
 use fw_bytes::{Limits, ParseError, Span, Step, align_up};
 
@@ -130,6 +131,24 @@ impl Locate {
     fn fall_back(&mut self) {
         *self = Self::by_walking(self.available, self.limits);
     }
+}
+
+/// The data object frame that fills `span` exactly, or `None` when something else stands there: the index lied.
+///
+/// `span` comes from a [`Directory`] of the message.
+pub fn object_frame(have: &(impl Lookup + ?Sized), span: Span) -> Step<Option<FrameRef>> {
+    let head = Span::new(span.start, span.start.saturating_add(FRAME_HEADER_LEN).min(span.end));
+    let Some(bytes) = have.lookup(head) else { return Step::need(head) };
+    let header = match FrameHeader::read(bytes, span.start) {
+        Ok(header) if header.frame_type == FrameType::NTENSOR && header.length == span.len() => header,
+        _ => return Step::Done(None),
+    };
+    if header.length < FrameType::NTENSOR.min_len() {
+        return Step::Done(None);
+    }
+    let frame = FrameRef::new(span.start, header);
+    let Some(marker) = have.lookup(frame.end_marker()) else { return Step::need(frame.end_marker()) };
+    Step::Done((marker == FRAME_END).then_some(frame))
 }
 
 /// The spans of an index that could be true: inside the message, in order, and without room for objects it hides.

@@ -22,6 +22,26 @@ impl Lookup for Buffers {
     }
 }
 
+/// A message inside a larger source: positions count from its first byte.
+#[derive(Debug)]
+pub struct Based<'h, L: ?Sized> {
+    have: &'h L,
+    base: u64,
+}
+
+impl<'h, L: Lookup + ?Sized> Based<'h, L> {
+    /// The bytes of `have`, with `base` as position zero.
+    pub const fn new(have: &'h L, base: u64) -> Self {
+        Self { have, base }
+    }
+}
+
+impl<L: Lookup + ?Sized> Lookup for Based<'_, L> {
+    fn lookup(&self, span: Span) -> Option<&[u8]> {
+        self.have.lookup(span.shifted(self.base)?)
+    }
+}
+
 /// Runs a machine to its end on bytes in memory; what it needs and the slice does not have is missing for good.
 ///
 /// # Errors

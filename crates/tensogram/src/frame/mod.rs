@@ -14,8 +14,8 @@ pub mod scan; // messages in a file full of anything
 mod walk; // frame after frame
 
 pub use frame_ref::FrameRef;
-pub use locate::{Directory, Locate};
-pub use lookup::{Lookup, on_slice};
+pub use locate::{Directory, Locate, object_frame};
+pub use lookup::{Based, Lookup, on_slice};
 pub use object_parts::{ObjectParts, object_parts};
 pub use order::{Order, Placed};
 pub(crate) use outline::check_message_len;

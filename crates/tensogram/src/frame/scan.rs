@@ -5,7 +5,7 @@
 //! length in a postamble. Both take turns from the two ends until they meet. A message of unknown length is followed
 //! frame by frame; only when that chain is broken does its end magic decide.
 
-use super::{Lookup, UnknownFrames, Walk, WalkEvent, advance};
+use super::{Based, Lookup, UnknownFrames, Walk, WalkEvent, advance};
 use crate::error::Result;
 use crate::wire::{END_MAGIC, MAGIC, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
 use fw_bytes::{Span, Step};
@@ -31,11 +31,16 @@ pub struct ScanOptions {
     pub direction: ScanDirection,
     /// The longest message a backward hop believes in; a damaged mirror length then costs no far jump.
     pub max_backward_len: u64,
+    /// Bytes read beyond what is needed while messages are small, so that many of them cost one read.
+    pub read_ahead: u64,
+    /// How many messages to guess ahead when two neighbours had the same length: their places are asked for together.
+    /// Worth it where a request costs far more than its bytes; a wrong guess costs a few bytes each.
+    pub guesses: u32,
 }
 
 impl Default for ScanOptions {
     fn default() -> Self {
-        Self { direction: ScanDirection::default(), max_backward_len: 4 << 30 }
+        Self { direction: ScanDirection::default(), max_backward_len: 4 << 30, read_ahead: 64 << 10, guesses: 0 }
     }
 }
 
@@ -70,8 +75,10 @@ pub struct Scanner {
     nearest_end: Option<NearestEnd>,
     /// Frames that chains of unknown length may still follow in all; keeps hostile files linear.
     frame_budget: u64,
-    /// Length of the last message found: small neighbours are read together.
+    /// Length of the last message seen: small neighbours are read together.
     last_len: u64,
+    /// Length that the last two messages from the front had in common.
+    steady_len: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -114,6 +121,7 @@ impl Scanner {
             nearest_end: None,
             frame_budget: len / 16,
             last_len: 0,
+            steady_len: None,
         }
     }
 
@@ -124,46 +132,127 @@ impl Scanner {
         self
     }
 
-    /// Goes on as far as the bytes at hand allow.
+    /// Goes on as far as the bytes at hand allow, to the end.
+    ///
+    /// From both ends at once it asks for what either end needs, so that a driver may fetch the two side by side.
     ///
     /// # Errors
     /// None of its own.
     pub fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Vec<Span>>> {
-        while self.high.saturating_sub(self.low) >= MIN_MESSAGE_LEN {
-            match &mut self.state {
-                State::Hop => advance!(self.hop(have)),
-                State::Chain(walk) => {
-                    let based = Based { have, base: self.low };
-                    match walk.poll(&based) {
-                        Ok(Step::Need(spans)) => {
-                            let shift = |span: Span| span.shifted(self.low).unwrap_or(span);
-                            return Ok(Step::Need(spans.into_iter().map(shift).collect()));
-                        }
-                        Ok(Step::Done(WalkEvent::Frame(_))) if self.frame_budget > 0 => {
-                            self.frame_budget = self.frame_budget.saturating_sub(1);
-                        }
-                        Ok(Step::Done(WalkEvent::End(at))) => self.found_front(at.saturating_add(POSTAMBLE_LEN)),
-                        _ => self.state = State::FindEnd(self.low.saturating_add(PREAMBLE_LEN)),
-                    }
-                }
-                State::FindEnd(from) => {
-                    let from = *from;
-                    advance!(self.find_end(have, from));
-                }
-                State::CheckInside { from, end } => {
-                    let (from, end) = (*from, *end);
-                    advance!(self.check_inside(have, from, end));
-                }
-                State::FindMagic(from) => {
-                    let from = *from;
-                    advance!(self.find_magic(have, from));
-                }
-                State::HopBack => advance!(self.hop_back(have)),
-            }
+        while !self.is_done() {
+            advance!(self.step(have));
         }
+        Ok(Step::Done(self.take()))
+    }
+
+    /// Goes one step further: at most one message is found.
+    pub fn step(&mut self, have: &(impl Lookup + ?Sized)) -> Step<()> {
+        if self.is_done() {
+            return Step::Done(());
+        }
+        let from_back = matches!(self.state, State::HopBack);
+        match self.turn(have) {
+            Step::Need(mut spans) if self.options.direction == ScanDirection::Bidirectional => {
+                // The other end's turn comes next: its bytes may travel at the same time.
+                let other = if from_back { self.front_need(have) } else { self.back_need(have) };
+                spans.extend(other);
+                Step::Need(spans)
+            }
+            step => step,
+        }
+    }
+
+    /// True when no message can be left between the two ends.
+    pub const fn is_done(&self) -> bool {
+        self.high.saturating_sub(self.low) < MIN_MESSAGE_LEN
+    }
+
+    /// Messages found from the start so far, in order.
+    pub fn front(&self) -> &[Span] {
+        &self.front
+    }
+
+    /// Messages found from the end so far, the last one first.
+    pub fn back(&self) -> &[Span] {
+        &self.back
+    }
+
+    /// Takes the messages found so far out, in order.
+    pub fn take(&mut self) -> Vec<Span> {
         let mut found = std::mem::take(&mut self.front);
         found.extend(self.back.drain(..).rev());
-        Ok(Step::Done(found))
+        found
+    }
+
+    fn turn(&mut self, have: &(impl Lookup + ?Sized)) -> Step<()> {
+        match &mut self.state {
+            State::Hop => self.hop(have),
+            State::Chain(walk) => {
+                match walk.poll(&Based::new(have, self.low)) {
+                    Ok(Step::Need(spans)) => {
+                        let shift = |span: Span| span.shifted(self.low).unwrap_or(span);
+                        return Step::Need(spans.into_iter().map(shift).collect());
+                    }
+                    Ok(Step::Done(WalkEvent::Frame(_))) if self.frame_budget > 0 => {
+                        self.frame_budget = self.frame_budget.saturating_sub(1);
+                    }
+                    Ok(Step::Done(WalkEvent::End(at))) => self.found_front(at.saturating_add(POSTAMBLE_LEN)),
+                    _ => self.state = State::FindEnd(self.low.saturating_add(PREAMBLE_LEN)),
+                }
+                Step::Done(())
+            }
+            State::FindEnd(from) => {
+                let from = *from;
+                self.find_end(have, from)
+            }
+            State::CheckInside { from, end } => {
+                let (from, end) = (*from, *end);
+                self.check_inside(have, from, end)
+            }
+            State::FindMagic(from) => {
+                let from = *from;
+                self.find_magic(have, from)
+            }
+            State::HopBack => self.hop_back(have),
+        }
+    }
+
+    /// What a hop from the front would ask for.
+    fn front_need(&self, have: &(impl Lookup + ?Sized)) -> Option<Span> {
+        let head = Span::new(self.low, self.low.saturating_add(PREAMBLE_LEN));
+        let Some(bytes) = have.lookup(head) else { return Some(self.ahead(head)) };
+        let length = Preamble::read(bytes, self.low).ok()?.total_length?;
+        let end = self.low.checked_add(length).filter(|end| *end <= self.high)?;
+        let tail = Span::new(end.saturating_sub(8), end);
+        have.lookup(tail).is_none().then(|| self.ahead(tail))
+    }
+
+    /// What a hop from the back would ask for.
+    fn back_need(&self, have: &(impl Lookup + ?Sized)) -> Option<Span> {
+        let tail = Span::new(self.high.saturating_sub(POSTAMBLE_LEN), self.high);
+        let Some(bytes) = have.lookup(tail) else { return Some(self.behind(tail)) };
+        let length = Postamble::read(bytes, tail.start).ok()?.total_length?;
+        let start = self.high.checked_sub(length).filter(|start| *start >= self.low)?;
+        let head = Span::new(start, start.saturating_add(PREAMBLE_LEN));
+        have.lookup(head).is_none().then(|| self.behind(head))
+    }
+
+    /// The places where the next messages end, should they be as long as the last ones.
+    fn guessed(&self, have: &(impl Lookup + ?Sized)) -> Vec<Span> {
+        let Some(length) = self.steady_len.filter(|length| *length >= SMALL_MESSAGE) else { return Vec::new() };
+        let mut places = Vec::new();
+        let mut end = self.low.saturating_add(length);
+        for _ in 0..self.options.guesses {
+            end = end.saturating_add(length);
+            let place = Span::new(end.saturating_sub(8), end.saturating_add(PREAMBLE_LEN).min(self.high));
+            if end > self.high {
+                break;
+            }
+            if have.lookup(place).is_none() {
+                places.push(place);
+            }
+        }
+        places
     }
 
     fn hop(&mut self, have: &(impl Lookup + ?Sized)) -> Step<()> {
@@ -186,7 +275,11 @@ impl Scanner {
         let tail = Span::new(end.saturating_sub(8), end);
         // One read brings this end magic and the next preamble.
         self.last_len = length;
-        let Some(bytes) = have.lookup(tail) else { return Step::need(self.ahead(tail)) };
+        let Some(bytes) = have.lookup(tail) else {
+            let mut spans = vec![self.ahead(tail)];
+            spans.extend(self.guessed(have));
+            return Step::Need(spans);
+        };
         if bytes != END_MAGIC {
             return self.skip();
         }
@@ -196,12 +289,13 @@ impl Scanner {
 
     /// `span` and what is likely to be needed next: the preamble behind it, and small neighbours whole.
     fn ahead(&self, span: Span) -> Span {
-        let more = if self.last_len < SMALL_MESSAGE { READ_AHEAD } else { PREAMBLE_LEN };
+        let more = if self.last_len < SMALL_MESSAGE { self.options.read_ahead.max(PREAMBLE_LEN) } else { PREAMBLE_LEN };
         Span::new(span.start, span.end.saturating_add(more).min(self.high))
     }
 
     fn found_front(&mut self, length: u64) {
         let end = self.low.saturating_add(length);
+        self.steady_len = self.front.last().filter(|last| last.len() == length).map(|_| length);
         self.front.push(Span::new(self.low, end));
         self.low = end;
         self.state = match self.options.direction {
@@ -324,7 +418,8 @@ impl Scanner {
 
     /// `span` and what is likely to be needed next before it: the postamble there, and small neighbours whole.
     fn behind(&self, span: Span) -> Span {
-        let more = if self.last_len < SMALL_MESSAGE { READ_AHEAD } else { POSTAMBLE_LEN };
+        let more =
+            if self.last_len < SMALL_MESSAGE { self.options.read_ahead.max(POSTAMBLE_LEN) } else { POSTAMBLE_LEN };
         Span::new(span.start.saturating_sub(more).max(self.low), span.end)
     }
 
@@ -335,23 +430,10 @@ impl Scanner {
     }
 }
 
-/// Positions of a message inside a larger source.
-struct Based<'h, L: ?Sized> {
-    have: &'h L,
-    base: u64,
-}
-
-impl<L: Lookup + ?Sized> Lookup for Based<'_, L> {
-    fn lookup(&self, span: Span) -> Option<&[u8]> {
-        self.have.lookup(span.shifted(self.base)?)
-    }
-}
-
 /// Junk is searched in blocks of this size.
 const SEARCH_BLOCK: u64 = 1 << 20;
 /// Messages below this are read many at a time.
 const SMALL_MESSAGE: u64 = 8 << 10;
-const READ_AHEAD: u64 = 64 << 10;
 
 #[cfg(test)]
 mod tests {

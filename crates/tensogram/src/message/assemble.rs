@@ -2,29 +2,37 @@
 
 use crate::describe::{GlobalMetadata, HashList, Index, MetadataMap, RESERVED, digest_text};
 use crate::error::{Fault, Place, Result, TensogramError};
-use crate::frame::{FrameRef, ObjectRef, Outline};
+use crate::frame::{FrameRef, Lookup, ObjectRef, Outline};
 use crate::wire::FrameType;
 use fw_bytes::{Limits, Span, checksum::xxh3_64};
 
-/// The bytes of a span of a message in memory.
+/// The bytes of a span of a message.
 ///
 /// # Errors
-/// `truncated` when the message is shorter.
-pub(crate) fn frame_bytes(message: &[u8], span: Span) -> Result<&[u8]> {
-    span.slice_of(message, 0).ok_or_else(|| {
-        let text = format!("need bytes {span}, the message has {}", message.len());
-        TensogramError::Framing(Fault::format("truncated", text).at(message.len() as u64))
+/// `truncated` when they are not there.
+pub(crate) fn frame_bytes(have: &(impl Lookup + ?Sized), span: Span) -> Result<&[u8]> {
+    have.lookup(span).ok_or_else(|| {
+        let text = format!("need bytes {span}, which the message does not have");
+        TensogramError::Framing(Fault::format("truncated", text).at(span.start))
     })
 }
 
 /// Parses one metadata frame.
-pub(crate) fn metadata_of(message: &[u8], frame: &FrameRef, limits: &Limits) -> Result<GlobalMetadata> {
+pub(crate) fn metadata_of(
+    message: &(impl Lookup + ?Sized),
+    frame: &FrameRef,
+    limits: &Limits,
+) -> Result<GlobalMetadata> {
     let body = frame.body();
     GlobalMetadata::from_cbor(frame_bytes(message, body)?, body.start, limits)
 }
 
 /// Compares a frame's digest with its body. A frame without a digest passes.
-pub(crate) fn verify_frame_hash(message: &[u8], frame: &FrameRef, object_index: Option<usize>) -> Result<()> {
+pub(crate) fn verify_frame_hash(
+    message: &(impl Lookup + ?Sized),
+    frame: &FrameRef,
+    object_index: Option<usize>,
+) -> Result<()> {
     if !frame.has_hash() {
         return Ok(());
     }
@@ -41,7 +49,11 @@ pub(crate) fn verify_frame_hash(message: &[u8], frame: &FrameRef, object_index: 
 /// The metadata of a full decode: the last metadata frame, padded to one base entry per object, with preceders merged.
 ///
 /// Every index, hash and preceder frame is parsed too, and a faulty one is an error.
-pub(crate) fn full_metadata(message: &[u8], outline: &Outline, limits: &Limits) -> Result<GlobalMetadata> {
+pub(crate) fn full_metadata(
+    message: &(impl Lookup + ?Sized),
+    outline: &Outline,
+    limits: &Limits,
+) -> Result<GlobalMetadata> {
     let mut metadata = None;
     for frame in &outline.others {
         let body = frame.body();
@@ -83,7 +95,11 @@ pub(crate) fn merged(metadata: Option<GlobalMetadata>, preceders: Vec<MetadataMa
 }
 
 /// The one base entry of a preceder.
-pub(crate) fn preceder_entry(message: &[u8], frame: &FrameRef, limits: &Limits) -> Result<MetadataMap> {
+pub(crate) fn preceder_entry(
+    message: &(impl Lookup + ?Sized),
+    frame: &FrameRef,
+    limits: &Limits,
+) -> Result<MetadataMap> {
     let metadata = metadata_of(message, frame, limits)?;
     match <[_; 1]>::try_from(metadata.base) {
         Ok([mut entry]) => {

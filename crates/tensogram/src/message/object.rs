@@ -4,9 +4,10 @@ use super::{frame_bytes, verify_frame_hash};
 use crate::describe::{DataObjectDescriptor, MaskDescriptor, MaskKind};
 use crate::error::{Fault, Place, Result, TensogramError};
 use crate::frame::{FrameRef, ObjectParts, object_parts, on_slice};
-use crate::pipeline::{self, SliceCost};
+use crate::pipeline::{self, Encoded, SliceCost};
 use crate::read::DecodeOptions;
-use fw_bytes::Limits;
+use fw_bytes::{Limits, Span};
+use fw_codec::Window;
 use fw_tensor::{ByteOrder, Element, Selection, TensorBuf, TensorView};
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -159,7 +160,7 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// A selection that does not fit the shape; parameters that do not fit the codecs.
     pub fn slice_cost(&self, selection: &Selection) -> Result<SliceCost> {
-        pipeline::slice_cost(self, selection)
+        pipeline::slice_cost(&self.descriptor, selection)
     }
 
     /// The masks of non-finite values, decoded to packed bits.
@@ -188,19 +189,47 @@ impl<'a> ObjectView<'a> {
     }
 
     fn check_masks(&self) -> Result<()> {
-        let region_len = self.region.len() as u64;
-        for (kind, mask) in self.descriptor.masks.iter().flat_map(|masks| masks.iter()) {
-            let end = mask.offset.checked_add(mask.length);
-            if end.is_none_or(|end| end > region_len) {
-                let (offset, length) = (mask.offset, mask.length);
-                let message =
-                    format!("mask of {length} bytes at {offset} reaches past the payload region of {region_len} bytes");
-                let fault = Fault::format("mask_out_of_range", message).at(self.parts.descriptor.start);
-                return Err(TensogramError::Framing(fault.on(format!("descriptor.masks.{}", kind.key()))));
-            }
-        }
-        Ok(())
+        check_masks(&self.descriptor, &self.parts)
     }
+}
+
+impl Encoded for ObjectView<'_> {
+    fn descriptor(&self) -> &DataObjectDescriptor {
+        &self.descriptor
+    }
+
+    fn payload_len(&self) -> u64 {
+        self.payload().len() as u64
+    }
+
+    fn window(&self, _: Option<Span>) -> Result<Window<'_>> {
+        Ok(Window::whole(self.payload()))
+    }
+
+    fn whole_payload(&self) -> Option<&[u8]> {
+        Some(self.payload())
+    }
+
+    fn mask_blob(&self, mask: &MaskDescriptor) -> Result<&[u8]> {
+        let (start, end) = (mask.offset as usize, (mask.offset + mask.length) as usize);
+        Ok(self.region.get(start..end).unwrap_or(&[]))
+    }
+}
+
+/// Refuses masks that reach past the payload region.
+pub(crate) fn check_masks(descriptor: &DataObjectDescriptor, parts: &ObjectParts) -> Result<()> {
+    let region_len = parts.region.len();
+    for (kind, mask) in descriptor.masks.iter().flat_map(|masks| masks.iter()) {
+        let end = mask.offset.checked_add(mask.length);
+        if end.is_none_or(|end| end > region_len) {
+            let (offset, length) = (mask.offset, mask.length);
+            let message =
+                format!("mask of {length} bytes at {offset} reaches past the payload region of {region_len} bytes");
+            let fault = Fault::format("mask_out_of_range", message).at(parts.descriptor.start);
+            return Err(TensogramError::Framing(fault.on(format!("descriptor.masks.{}", kind.key()))));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn too_large() -> TensogramError {

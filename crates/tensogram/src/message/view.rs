@@ -3,9 +3,9 @@
 use super::{full_metadata, object::ObjectView};
 use crate::describe::GlobalMetadata;
 use crate::error::{Fault, Result, TensogramError};
-use crate::frame::{Directory, FrameRef, Locate, Outline, UnknownFrames, Walk, WalkEvent, on_slice};
-use crate::wire::{FrameType, POSTAMBLE_LEN, Preamble};
-use fw_bytes::{Limits, Span};
+use crate::frame::{Directory, Locate, Outline, object_frame, on_slice};
+use crate::wire::Preamble;
+use fw_bytes::Limits;
 
 /// A message in memory or in a map. Opening it costs as much as its index; nothing is copied, no payload is touched.
 ///
@@ -63,7 +63,7 @@ impl<'a> MessageView<'a> {
     /// `Object` when there is none with this index; framing and metadata faults of its frame.
     pub fn object(&self, index: usize) -> Result<ObjectView<'a>> {
         let Some(span) = self.directory.objects.get(index) else { return Err(self.no_object(index)) };
-        match self.frame_at(*span) {
+        match on_slice(self.bytes, |have| Ok(object_frame(have, *span)))? {
             Some(frame) => ObjectView::read(self.bytes, frame, index, &self.limits)
                 .map_err(|error| error.on(format!("object[{index}]"))),
             // The index lied: believe the frames.
@@ -91,18 +91,6 @@ impl<'a> MessageView<'a> {
         let len = self.bytes.len() as u64;
         let directory = on_slice(self.bytes, |have| Locate::by_walking(len, self.limits).poll(have))?;
         Ok(Self { bytes: self.bytes, directory, limits: self.limits })
-    }
-
-    /// The data object frame that fills `span` exactly, if that is what stands there.
-    fn frame_at(&self, span: Span) -> Option<FrameRef> {
-        let end = (self.bytes.len() as u64).checked_sub(POSTAMBLE_LEN)?;
-        let mut walk = Walk::bounded(end, UnknownFrames::Refuse).starting_at(span.start);
-        match on_slice(self.bytes, |have| walk.poll(have)) {
-            Ok(WalkEvent::Frame(frame)) if frame.span() == span && frame.frame_type() == FrameType::NTENSOR => {
-                Some(frame)
-            }
-            _ => None,
-        }
     }
 
     fn no_object(&self, index: usize) -> TensogramError {

@@ -1,5 +1,6 @@
 //! Payloads to elements (TG-12.3).
 
+use super::Encoded;
 use super::masks::read_masks;
 use super::plan::pipeline_of;
 use crate::describe::DataObjectDescriptor;
@@ -39,11 +40,13 @@ pub(crate) fn decode_into(object: &ObjectView<'_>, options: &DecodeOptions, out:
 /// The pipeline of an object, once the payload at hand could truly decode to what the descriptor claims.
 ///
 /// Nothing is reserved before this: a few bytes that claim a terabyte end here.
-pub(crate) fn checked_pipeline(object: &ObjectView<'_>, options: &DecodeOptions) -> Result<Pipeline> {
+pub(crate) fn checked_pipeline(object: &impl Encoded, options: &DecodeOptions) -> Result<Pipeline> {
     let pipeline = pipeline_of(object.descriptor())?;
-    // The cheap claim first: it says which two sizes disagree.
-    pipeline.check_payload(object.payload())?;
-    pipeline.check_limits(object.payload().len() as u64, &options.limits)?;
+    // The cheap claim first: it says which two sizes disagree. Where only parts are at hand, each part is checked.
+    if let Some(payload) = object.whole_payload() {
+        pipeline.check_payload(payload)?;
+    }
+    pipeline.check_limits(object.payload_len(), &options.limits)?;
     Ok(pipeline)
 }
 

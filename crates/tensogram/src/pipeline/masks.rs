@@ -1,16 +1,17 @@
 //! Mask blobs to masks and back (TG-8.3).
 
+use super::Encoded;
 use crate::describe::{MaskDescriptor, MasksMetadata, MetadataMap, Value};
 use crate::error::{Fault, Result, TensogramError};
-use crate::message::ObjectView;
 use fw_codec::mask::{Masks, Method, Options};
 use fw_tensor::DType;
 
 /// Decodes the masks of an object.
-pub(crate) fn read_masks(object: &ObjectView<'_>) -> Result<Masks> {
+pub(crate) fn read_masks(object: &impl Encoded) -> Result<Masks> {
     let count = object.descriptor().element_count()?;
     let mut masks = Masks::default();
-    for (kind, mask, blob) in object.masks() {
+    for (kind, mask) in object.descriptor().masks.iter().flat_map(|masks| masks.iter()) {
+        let blob = object.mask_blob(mask)?;
         if object.descriptor().dtype == DType::Bitmask {
             let message = "a bitmask has no elements that could be NaN or infinite";
             return Err(TensogramError::Framing(Fault::format("mask_on_bitmask", message)));

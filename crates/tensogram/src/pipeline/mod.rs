@@ -2,6 +2,7 @@
 
 mod decode; // payloads to elements
 mod encode; // elements to payloads
+mod encoded; // where encoded bytes are found
 mod masks; // mask blobs to masks and back
 mod objects; // several objects at a time
 mod plan; // which codecs, with which parameters
@@ -11,7 +12,8 @@ pub use range::SliceCost;
 
 pub(crate) use decode::{checked_pipeline, decode_into, decode_to_vec};
 pub(crate) use encode::{Prepared, prepare, prepare_pre_encoded};
+pub(crate) use encoded::{Encoded, PARTIAL_PAYLOAD, not_at_hand};
 pub(crate) use masks::read_masks;
 pub(crate) use objects::map_objects;
 pub(crate) use plan::pipeline_of;
-pub(crate) use range::{decode_ranges, slice, slice_cost};
+pub(crate) use range::{decode_ranges, range_spans, slice, slice_cost, slice_spans};

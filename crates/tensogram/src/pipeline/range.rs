@@ -1,11 +1,14 @@
 //! Parts of payloads to parts of elements (TG-12.5).
 
+use super::Encoded;
 use super::decode::{chain_options, checked_pipeline};
 use super::masks::read_masks;
+use super::plan::pipeline_of;
+use crate::describe::DataObjectDescriptor;
 use crate::error::{Fault, Result, TensogramError};
-use crate::message::{ObjectView, too_large};
+use crate::message::too_large;
 use crate::read::DecodeOptions;
-use fw_codec::Window;
+use fw_bytes::Span;
 use fw_codec::chain::{Compression, Filter, Pipeline};
 use fw_tensor::{DType, Selection, SlicePlan, TensorBuf, TensorError};
 use std::ops::Range;
@@ -30,12 +33,112 @@ pub enum SliceCost {
 
 /// Decodes runs of elements, one buffer per run; refuses codecs that would have to decode everything.
 pub(crate) fn decode_ranges(
-    object: &ObjectView<'_>,
+    object: &impl Encoded,
     ranges: &[(u64, u64)],
     options: &DecodeOptions,
 ) -> Result<Vec<Vec<u8>>> {
     let descriptor = object.descriptor();
     let pipeline = checked_pipeline(object, options)?;
+    check_ranges(descriptor, &pipeline)?;
+    let chain = chain_options(descriptor, options)?;
+    let count = descriptor.element_count()?;
+    let width = descriptor.dtype.byte_width().unwrap_or(1);
+    let masked = options.restore_non_finite && object.is_masked() && !ranges.is_empty();
+    let masks = masked.then(|| read_masks(object)).transpose()?;
+    ranges
+        .iter()
+        .map(|(first, len)| {
+            let range = checked_run(count, *first, *len)?;
+            // The whole object fits in 64 bits and this is a part of it.
+            let bytes = usize::try_from(len * width as u64).map_err(|_| too_large())?;
+            let mut out = fw_codec::alloc::zeroed(bytes)?;
+            let payload = object.window(pipeline.encoded_span(object.payload_len(), range.clone()))?;
+            pipeline.decode_range_into(payload, range, &chain, &mut out)?;
+            if let Some(masks) = &masks {
+                masks.restore(&mut out, descriptor.dtype, chain.order, *first);
+            }
+            Ok(out)
+        })
+        .collect()
+}
+
+/// The payload bytes that [`decode_ranges`] needs; `None` means all of them. Everything is checked that can be checked
+/// without looking at any.
+pub(crate) fn range_spans(
+    descriptor: &DataObjectDescriptor,
+    payload_len: u64,
+    ranges: &[(u64, u64)],
+    options: &DecodeOptions,
+) -> Result<Option<Vec<Span>>> {
+    let pipeline = pipeline_of(descriptor)?;
+    pipeline.check_limits(payload_len, &options.limits)?;
+    check_ranges(descriptor, &pipeline)?;
+    let count = descriptor.element_count()?;
+    let runs = ranges.iter().map(|(first, len)| checked_run(count, *first, *len)).collect::<Result<Vec<_>>>()?;
+    Ok(runs.into_iter().map(|run| pipeline.encoded_span(payload_len, run)).collect())
+}
+
+/// Decodes an N-dimensional selection, whatever the codec.
+pub(crate) fn slice(object: &impl Encoded, selection: &Selection, options: &DecodeOptions) -> Result<TensorBuf> {
+    let descriptor = object.descriptor();
+    let pipeline = checked_pipeline(object, options)?;
+    let plan = plan_of(descriptor, selection)?;
+    let chain = chain_options(descriptor, options)?;
+    let width = descriptor.dtype.byte_width().ok_or(TensorError::Unsliceable { dtype: descriptor.dtype })?;
+    let total = usize::try_from(plan.element_count().saturating_mul(width as u64)).map_err(|_| too_large())?;
+    let mut data = fw_codec::alloc::zeroed(total)?;
+    let run = plan.run_len() as usize * width;
+    let payload = |range: &Range<u64>| object.window(pipeline.encoded_span(object.payload_len(), range.clone()));
+    match cost(&pipeline, &plan) {
+        SliceCost::Runs { .. } => {
+            for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
+                pipeline.decode_range_into(payload(&range)?, range, &chain, out)?;
+            }
+        }
+        SliceCost::Cover { .. } => {
+            let bounds = plan.bounds();
+            let mut cover = fw_codec::alloc::zeroed(covered_bytes(&bounds, width)?)?;
+            pipeline.decode_range_into(payload(&bounds)?, bounds.clone(), &chain, &mut cover)?;
+            copy_runs(&plan, &cover, bounds.start, width, &mut data);
+        }
+        SliceCost::Whole => {
+            let whole = pipeline.decode(object.window(None)?.bytes, &chain)?;
+            copy_runs(&plan, &whole, 0, width, &mut data);
+        }
+    }
+    if options.restore_non_finite && object.is_masked() {
+        let masks = read_masks(object)?;
+        for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
+            masks.restore(out, descriptor.dtype, chain.order, range.start);
+        }
+    }
+    Ok(TensorBuf::new(descriptor.dtype, plan.shape().to_vec(), data)?)
+}
+
+/// The payload bytes that [`slice`] needs; `None` means all of them.
+pub(crate) fn slice_spans(
+    descriptor: &DataObjectDescriptor,
+    payload_len: u64,
+    selection: &Selection,
+    options: &DecodeOptions,
+) -> Result<Option<Vec<Span>>> {
+    let pipeline = pipeline_of(descriptor)?;
+    pipeline.check_limits(payload_len, &options.limits)?;
+    let plan = plan_of(descriptor, selection)?;
+    Ok(match cost(&pipeline, &plan) {
+        SliceCost::Runs { .. } => plan.runs().map(|run| pipeline.encoded_span(payload_len, run)).collect(),
+        SliceCost::Cover { .. } => pipeline.encoded_span(payload_len, plan.bounds()).map(|span| vec![span]),
+        SliceCost::Whole => None,
+    })
+}
+
+/// What [`slice`] would cost.
+pub(crate) fn slice_cost(descriptor: &DataObjectDescriptor, selection: &Selection) -> Result<SliceCost> {
+    Ok(cost(&pipeline_of(descriptor)?, &plan_of(descriptor, selection)?))
+}
+
+/// Whether runs of elements can be cut out of an object at all, without decoding all of it.
+fn check_ranges(descriptor: &DataObjectDescriptor, pipeline: &Pipeline) -> Result<()> {
     if descriptor.dtype == DType::Bitmask {
         return Err(TensorError::Unsliceable { dtype: descriptor.dtype }.into());
     }
@@ -54,72 +157,10 @@ pub(crate) fn decode_ranges(
         );
         return Err(TensogramError::Encoding(Fault::misuse("range_not_supported", message)));
     }
-    let chain = chain_options(descriptor, options)?;
-    let count = descriptor.element_count()?;
-    let width = descriptor.dtype.byte_width().unwrap_or(1);
-    let masked = options.restore_non_finite && object.masks().next().is_some() && !ranges.is_empty();
-    let masks = masked.then(|| read_masks(object)).transpose()?;
-    ranges
-        .iter()
-        .map(|(first, len)| {
-            let range = checked_run(count, *first, *len)?;
-            // The whole object fits in 64 bits and this is a part of it.
-            let bytes = usize::try_from(len * width as u64).map_err(|_| too_large())?;
-            let mut out = fw_codec::alloc::zeroed(bytes)?;
-            pipeline.decode_range_into(Window::whole(object.payload()), range, &chain, &mut out)?;
-            if let Some(masks) = &masks {
-                masks.restore(&mut out, descriptor.dtype, chain.order, *first);
-            }
-            Ok(out)
-        })
-        .collect()
+    Ok(())
 }
 
-/// Decodes an N-dimensional selection, whatever the codec.
-pub(crate) fn slice(object: &ObjectView<'_>, selection: &Selection, options: &DecodeOptions) -> Result<TensorBuf> {
-    let descriptor = object.descriptor();
-    let pipeline = checked_pipeline(object, options)?;
-    let plan = plan_of(object, selection)?;
-    let chain = chain_options(descriptor, options)?;
-    let width = descriptor.dtype.byte_width().ok_or(TensorError::Unsliceable { dtype: descriptor.dtype })?;
-    let total = usize::try_from(plan.element_count().saturating_mul(width as u64)).map_err(|_| too_large())?;
-    let mut data = fw_codec::alloc::zeroed(total)?;
-    let run = plan.run_len() as usize * width;
-    let payload = Window::whole(object.payload());
-    match cost(&pipeline, &plan) {
-        SliceCost::Runs { .. } => {
-            for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
-                pipeline.decode_range_into(payload, range, &chain, out)?;
-            }
-        }
-        SliceCost::Cover { .. } => {
-            let bounds = plan.bounds();
-            let mut cover = fw_codec::alloc::zeroed(covered_bytes(&bounds, width)?)?;
-            pipeline.decode_range_into(payload, bounds.clone(), &chain, &mut cover)?;
-            copy_runs(&plan, &cover, bounds.start, width, &mut data);
-        }
-        SliceCost::Whole => {
-            let whole = pipeline.decode(object.payload(), &chain)?;
-            copy_runs(&plan, &whole, 0, width, &mut data);
-        }
-    }
-    if options.restore_non_finite && object.masks().next().is_some() {
-        let masks = read_masks(object)?;
-        for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
-            masks.restore(out, descriptor.dtype, chain.order, range.start);
-        }
-    }
-    Ok(TensorBuf::new(descriptor.dtype, plan.shape().to_vec(), data)?)
-}
-
-/// What [`slice`] would cost.
-pub(crate) fn slice_cost(object: &ObjectView<'_>, selection: &Selection) -> Result<SliceCost> {
-    let pipeline = super::plan::pipeline_of(object.descriptor())?;
-    Ok(cost(&pipeline, &plan_of(object, selection)?))
-}
-
-fn plan_of(object: &ObjectView<'_>, selection: &Selection) -> Result<SlicePlan> {
-    let descriptor = object.descriptor();
+fn plan_of(descriptor: &DataObjectDescriptor, selection: &Selection) -> Result<SlicePlan> {
     if descriptor.dtype.byte_width().is_none() {
         return Err(TensorError::Unsliceable { dtype: descriptor.dtype }.into());
     }

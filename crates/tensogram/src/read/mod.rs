@@ -1,5 +1,6 @@
 //! Entry points for reading.
 
+pub mod access; // exact reads, whoever fetches the bytes
 mod decode; // a message in memory
 pub(crate) mod file; // messages in files
 mod options; // how

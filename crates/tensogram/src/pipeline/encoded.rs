@@ -1,0 +1,38 @@
+//! The encoded bytes of an object: all of them, or the parts that matter.
+
+use crate::describe::{DataObjectDescriptor, MaskDescriptor};
+use crate::error::{Fault, Result, TensogramError};
+use fw_bytes::Span;
+use fw_codec::Window;
+
+/// An object whose encoded bytes can be looked at.
+pub(crate) trait Encoded {
+    /// What the object is.
+    fn descriptor(&self) -> &DataObjectDescriptor;
+
+    /// Bytes of the encoded payload, masks excluded.
+    fn payload_len(&self) -> u64;
+
+    /// A window on the payload that holds `span` of it; the whole payload for `None`.
+    fn window(&self, span: Option<Span>) -> Result<Window<'_>>;
+
+    /// The whole payload, when all of it is at hand.
+    fn whole_payload(&self) -> Option<&[u8]>;
+
+    /// The blob of one mask.
+    fn mask_blob(&self, mask: &MaskDescriptor) -> Result<&[u8]>;
+
+    /// Whether the object has masks.
+    fn is_masked(&self) -> bool {
+        self.descriptor().masks.as_ref().is_some_and(|masks| !masks.is_empty())
+    }
+}
+
+/// Bytes that were not fetched.
+pub(crate) fn not_at_hand(span: Span) -> TensogramError {
+    let message = format!("bytes {span} of the object are not at hand");
+    TensogramError::Encoding(Fault::misuse(PARTIAL_PAYLOAD, message))
+}
+
+/// The code of errors that more bytes of the payload would mend.
+pub(crate) const PARTIAL_PAYLOAD: &str = "partial_payload";

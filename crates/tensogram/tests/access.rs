@@ -1,0 +1,275 @@
+//! Exact reads: the same answers as from a message in memory, from as few bytes as the format allows; and every failing
+//! read is an error, never a wrong answer.
+
+#[path = "common/cases.rs"]
+mod cases;
+mod common;
+#[path = "common/source.rs"]
+mod source;
+
+use cases::{CODECS, Random};
+use fw_bytes::{Limits, Span};
+use fw_source::Buffers;
+use fw_tensogram::access::{
+    Access, FindMessage, ReadDirectory, ReadFirstMetadata, ReadFrame, ReadHead, ReadMetadata, ReadRanges, ReadSlice,
+    Wanted, run,
+};
+use fw_tensogram::frame::scan::Scanner;
+use fw_tensogram::*;
+use fw_tensor::{DType, Selection};
+use source::Counting;
+
+/// A message between junk, as it would stand in a file.
+fn in_a_file(message: &[u8]) -> (Vec<u8>, Span) {
+    let file = [&b"junk!"[..], message, &[0xab; 300]].concat();
+    (file, Span::new(5, 5 + message.len() as u64))
+}
+
+fn fresh<A: Access>(file: &[u8], access: A) -> Result<A::Output> {
+    run(file, &mut Buffers::new(), access)
+}
+
+#[test]
+fn every_kind_of_message_reads_as_from_memory() {
+    for (name, message) in common::ten_kinds() {
+        let (file, at) = in_a_file(&message);
+        let (metadata, objects) = decode(&message, &DecodeOptions::default()).unwrap();
+        assert_eq!(fresh(&file, ReadMetadata::new(at, Limits::default())).unwrap(), metadata, "{name}");
+        let first = fresh(&file, ReadFirstMetadata::new(at, Limits::default())).unwrap();
+        assert_eq!(first, decode_metadata(&message).unwrap(), "{name}");
+        let directory = fresh(&file, ReadDirectory::new(at, Limits::default())).unwrap();
+        assert_eq!(directory.objects.len(), objects.len(), "{name}");
+        for (index, (descriptor, data)) in objects.iter().enumerate() {
+            let mut buffers = Buffers::new();
+            let head = run(&file[..], &mut buffers, ReadHead::new(at, index, Limits::default())).unwrap();
+            assert_eq!(&head.descriptor, descriptor, "{name}");
+            let known = ReadHead::with_directory(at, &directory, index, Limits::default()).unwrap();
+            assert_eq!(fresh(&file, known).unwrap(), head, "{name}");
+            let frame = run(&file[..], &mut buffers, ReadFrame::new(at, index, Limits::default())).unwrap();
+            let options = DecodeOptions::default().with_verify_hash();
+            assert_eq!(&frame.decode(&buffers, &options).unwrap().1, data, "{name}");
+        }
+        let error = fresh(&file, ReadHead::new(at, objects.len(), Limits::default())).unwrap_err();
+        assert_eq!((error.class(), error.code()), ("Object", "object_index_out_of_range"), "{name}");
+    }
+}
+
+#[test]
+fn parts_of_objects_of_every_codec_read_as_from_memory() {
+    for (number, codec) in CODECS.iter().enumerate() {
+        let mut random = Random::new(number as u64 + 77);
+        for _ in 0..30 {
+            let case = random.case(codec);
+            let what = case.label();
+            let options = EncodeOptions { provenance: Some(common::provenance()), ..case.options.clone() };
+            let message = encode(&GlobalMetadata::default(), &[(&case.descriptor, &case.data)], &options).unwrap();
+            let (file, at) = in_a_file(&message);
+            let view = MessageView::open(&message).unwrap();
+            let object = view.object(0).unwrap();
+            let head = fresh(&file, ReadHead::new(at, 0, Limits::default())).unwrap();
+            let count = case.descriptor.element_count().unwrap();
+            let first = random.below(count + 1);
+            let ranges = [(first, random.below(count - first + 1).min(50)), (0, count.min(3)), (count, 0)];
+            for native_byte_order in [true, false] {
+                let options = DecodeOptions { native_byte_order, ..DecodeOptions::default() };
+                let expected = object.decode_range(&ranges, &options);
+                let found = ReadRanges::new(head.clone(), &ranges, &options).and_then(|machine| fresh(&file, machine));
+                match (expected, found) {
+                    (Ok(expected), Ok(found)) => assert!(expected == found, "{what}"),
+                    (Err(expected), Err(found)) => assert_eq!(expected.code(), found.code(), "{what}"),
+                    (expected, found) => panic!("{what}: {:?} but {:?}", expected.err(), found.err()),
+                }
+                let mut selection = Selection::new();
+                for len in &case.descriptor.shape {
+                    let (low, high) = (random.below(len + 1) as i64, random.below(len + 1) as i64);
+                    selection = selection.stepped(low.min(high)..low.max(high), 1 + random.below(3) as i64);
+                }
+                let expected = object.slice(&selection, &options);
+                let found = ReadSlice::new(head.clone(), selection, &options).and_then(|slice| fresh(&file, slice));
+                match (expected, found) {
+                    (Ok(expected), Ok(found)) => assert!(expected.data() == found.data(), "{what}"),
+                    (Err(expected), Err(found)) => assert_eq!(expected.code(), found.code(), "{what}"),
+                    (expected, found) => panic!("{what}: {:?} but {:?}", expected.err(), found.err()),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_bytes_that_matter_are_read() {
+    let values: Vec<f32> = (0..1 << 20).map(|i| i as f32).collect();
+    let message = MessageBuilder::new()
+        .tensor(&[1024, 1024], &values)
+        .unwrap()
+        .tensor(&[1024, 1024], &values)
+        .unwrap()
+        .encode()
+        .unwrap();
+    let at = Span::new(0, message.len() as u64);
+    let cost = |work: &dyn Fn(&Counting<'_>)| {
+        let source = Counting::new(&message);
+        work(&source);
+        (source.calls(), source.read())
+    };
+    let (_, read) = cost(&|source| drop(run(source, &mut Buffers::new(), ReadMetadata::new(at, Limits::default()))));
+    assert!(read <= 4096 + 1024, "metadata took {read} bytes");
+    let (_, read) = cost(&|source| drop(run(source, &mut Buffers::new(), ReadHead::new(at, 1, Limits::default()))));
+    assert!(read <= 4096 + 4096, "a descriptor took {read} bytes");
+    let head = fresh(&message, ReadHead::new(at, 1, Limits::default())).unwrap();
+    let options = DecodeOptions::default();
+    let (calls, read) = cost(&|source| {
+        let window = Selection::new().axis(500..516).axis(100..116);
+        let slice = ReadSlice::new(head.clone(), window, &options).unwrap();
+        run(source, &mut Buffers::new(), slice).unwrap();
+    });
+    assert!(read <= 16 * 64 + 15 * 4096 && calls <= 18, "a window took {calls} calls and {read} bytes");
+    let (_, read) = cost(&|source| {
+        let ranges = ReadRanges::new(head.clone(), &[(7, 1), (1_000_000, 3)], &options).unwrap();
+        assert_eq!(ranges.needs().iter().map(|span| span.len()).sum::<u64>(), 16, "exactly the elements");
+        run(source, &mut Buffers::new(), ranges).unwrap();
+    });
+    assert_eq!(read, 16);
+}
+
+#[cfg(all(feature = "szip", feature = "zfp"))]
+#[test]
+fn codecs_with_blocks_read_the_blocks_that_cover() {
+    let values: Vec<f64> = (0..1 << 17).map(|i| (f64::from(i) * 0.001).sin()).collect();
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    let plain = DataObjectDescriptor::new(DType::Float64, &[1 << 17]).unwrap();
+    let zfp = plain.clone().with_compression("zfp").with_param("zfp_mode", "fixed_rate").with_param("zfp_rate", 16.0);
+    let szip = plain
+        .with_encoding("simple_packing")
+        .with_param("sp_bits_per_value", 16)
+        .with_compression("szip")
+        .with_param("szip_rsi", 128)
+        .with_param("szip_block_size", 16)
+        .with_param("szip_flags", 8);
+    for descriptor in [zfp, szip] {
+        let message = encode(&GlobalMetadata::default(), &[(&descriptor, &bytes)], &EncodeOptions::default()).unwrap();
+        let at = Span::new(0, message.len() as u64);
+        let head = fresh(&message, ReadHead::new(at, 0, Limits::default())).unwrap();
+        let machine = ReadRanges::new(head, &[(100_000, 10)], &DecodeOptions::default()).unwrap();
+        let needed: u64 = machine.needs().iter().map(|span| span.len()).sum();
+        assert!(needed < 8192, "{}: {needed} bytes for ten elements", descriptor.compression);
+        let source = Counting::new(&message);
+        let found = run(&source, &mut Buffers::new(), machine).unwrap();
+        assert_eq!(found[0].len(), 80);
+        assert_eq!(source.read(), needed);
+    }
+}
+
+#[test]
+fn one_message_is_found_without_the_others() {
+    let one = MessageBuilder::new().tensor(&[50_000], &vec![1u8; 50_000]).unwrap().encode().unwrap();
+    let file = one.repeat(100);
+    let at = |index: u64| Span::new(index * one.len() as u64, (index + 1) * one.len() as u64);
+    let find = |wanted| {
+        let source = Counting::new(&file);
+        let options = ScanOptions { read_ahead: 0, ..ScanOptions::default() };
+        let found = run(&source, &mut Buffers::new(), FindMessage::new(file.len() as u64, wanted, options)).unwrap();
+        (found, source.calls(), source.read())
+    };
+    for wanted in [Wanted::FromStart(0), Wanted::FromEnd(0)] {
+        let (found, calls, read) = find(wanted);
+        assert!(found == Some(at(0)) || found == Some(at(99)));
+        assert!(calls <= 8 && read < 1000, "{wanted:?} took {calls} calls and {read} bytes");
+    }
+    assert_eq!(find(Wanted::FromStart(70)).0, Some(at(70)));
+    assert_eq!(find(Wanted::FromEnd(70)).0, Some(at(29)));
+    assert_eq!(find(Wanted::FromStart(100)).0, None);
+    assert_eq!(find(Wanted::FromEnd(100)).0, None);
+}
+
+#[test]
+fn both_ends_are_asked_for_together_and_guesses_save_rounds() {
+    let one = MessageBuilder::new().tensor(&[50_000], &vec![1u8; 50_000]).unwrap().encode().unwrap();
+    let file = one.repeat(100);
+    let rounds = |options: ScanOptions| {
+        let mut scanner = Scanner::new(file.len() as u64, options);
+        let (mut rounds, mut buffers) = (0, Buffers::new());
+        loop {
+            match scanner.poll(&buffers).unwrap() {
+                fw_bytes::Step::Done(found) => {
+                    assert_eq!(found.len(), 100);
+                    return rounds;
+                }
+                fw_bytes::Step::Need(spans) => {
+                    rounds += 1;
+                    for span in spans {
+                        buffers.insert(span.start, file[span.start as usize..span.end as usize].to_vec());
+                    }
+                }
+            }
+        }
+    };
+    let forward = ScanOptions { direction: ScanDirection::Forward, ..ScanOptions::default() };
+    assert!(rounds(forward) >= 100);
+    assert!(rounds(ScanOptions::default()) <= 55, "{}", rounds(ScanOptions::default()));
+    assert!(rounds(ScanOptions { guesses: 16, ..forward }) <= 12);
+    assert!(rounds(ScanOptions { guesses: 16, ..ScanOptions::default() }) <= 55);
+}
+
+#[test]
+fn an_index_that_lies_is_not_believed() {
+    let message = MessageBuilder::new()
+        .tensor(&[100], &[1u8; 100])
+        .unwrap()
+        .tensor(&[100], &[2u8; 100])
+        .unwrap()
+        .encode()
+        .unwrap();
+    let view = MessageView::open(&message).unwrap();
+    // The index names the two lengths; swap one digit so that it names another place.
+    let second = view.object(1).unwrap().frame().start();
+    let place = memchr::memmem::find(&message, &[0x19, (second >> 8) as u8, second as u8]).unwrap();
+    let mut damaged = message.clone();
+    damaged[place + 2] ^= 8;
+    let at = Span::new(0, message.len() as u64);
+    let head = fresh(&damaged, ReadHead::new(at, 1, Limits::default())).unwrap();
+    assert_eq!(head.frame.start(), second);
+    let mut buffers = Buffers::new();
+    let frame = run(&damaged[..], &mut buffers, ReadFrame::new(at, 1, Limits::default())).unwrap();
+    assert_eq!(frame.decode(&buffers, &DecodeOptions::default()).unwrap().1, [2; 100]);
+}
+
+#[test]
+fn every_failing_read_is_an_error() {
+    for (name, message) in common::ten_kinds() {
+        let (file, at) = in_a_file(&message);
+        let work = |source: &Counting<'_>| -> Result<(GlobalMetadata, Vec<Span>)> {
+            let mut buffers = Buffers::new();
+            let found = run(source, &mut Buffers::new(), Scanner::new(file.len() as u64, ScanOptions::default()))?;
+            let metadata = run(source, &mut buffers, ReadMetadata::new(at, Limits::default()))?;
+            for index in 0..metadata.base.len() {
+                let head = run(source, &mut Buffers::new(), ReadHead::new(at, index, Limits::default()))?;
+                let slice = ReadSlice::new(head, Selection::new(), &DecodeOptions::default());
+                if let Ok(slice) = slice {
+                    run(source, &mut Buffers::new(), slice)?;
+                }
+            }
+            Ok((metadata, found))
+        };
+        let counted = Counting::new(&file);
+        let expected = work(&counted).unwrap();
+        for call in 0..counted.calls() {
+            let error = work(&Counting::failing_at(&file, call)).unwrap_err();
+            assert_eq!(error.class(), "Io", "{name}");
+            assert!(error.to_string().contains(&format!("injected at call {call}")), "{error}");
+        }
+        assert_eq!(work(&Counting::new(&file)).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_source_that_became_shorter_is_a_clear_error() {
+    let message = MessageBuilder::new().tensor(&[10_000], &vec![7u8; 10_000]).unwrap().encode().unwrap();
+    let at = Span::new(0, message.len() as u64);
+    for len in [0, 10, 24, 500, 10_000] {
+        let cut = &message[..len];
+        let error = fresh(cut, ReadHead::new(at, 0, Limits::default())).unwrap_err();
+        assert_eq!(error.class(), "Io", "{error}");
+        assert!(error.to_string().contains(&format!("the source has {len}")), "{error}");
+    }
+}
