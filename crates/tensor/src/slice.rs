@@ -26,6 +26,11 @@ impl AxisSlice {
     /// The whole axis.
     pub const FULL: Self = Self::Range { start: None, end: None, step: 1 };
 
+    /// A plain range; a bound that no axis reaches is the end.
+    fn range(start: Option<i64>, end: Option<i64>) -> Self {
+        Self::Range { start: Some(start.unwrap_or(i64::MAX)), end, step: 1 }
+    }
+
     /// `start..end` taking every `step`-th element.
     pub fn stepped(range: impl Into<Self>, step: i64) -> Self {
         match range.into() {
@@ -35,37 +40,45 @@ impl AxisSlice {
     }
 }
 
-impl From<i64> for AxisSlice {
-    fn from(index: i64) -> Self {
-        Self::Index(index)
-    }
+/// Bounds of every integer type in use; literals need no suffix. What is beyond `i64` is beyond every axis.
+macro_rules! from_integers {
+    ($($integer:ty),*) => {$(
+        impl From<$integer> for AxisSlice {
+            fn from(index: $integer) -> Self {
+                Self::Index(index.try_into().unwrap_or(i64::MAX))
+            }
+        }
+
+        impl From<Range<$integer>> for AxisSlice {
+            fn from(range: Range<$integer>) -> Self {
+                Self::range(range.start.try_into().ok(), range.end.try_into().ok())
+            }
+        }
+
+        impl From<RangeInclusive<$integer>> for AxisSlice {
+            fn from(range: RangeInclusive<$integer>) -> Self {
+                let (start, end) = range.into_inner();
+                // `..=-1` ends at the end of the axis, which has no index of its own.
+                let end = end.try_into().ok().filter(|end: &i64| *end != -1).and_then(|end| end.checked_add(1));
+                Self::Range { start: Some(start.try_into().unwrap_or(i64::MAX)), end, step: 1 }
+            }
+        }
+
+        impl From<RangeFrom<$integer>> for AxisSlice {
+            fn from(range: RangeFrom<$integer>) -> Self {
+                Self::Range { start: Some(range.start.try_into().unwrap_or(i64::MAX)), end: None, step: 1 }
+            }
+        }
+
+        impl From<RangeTo<$integer>> for AxisSlice {
+            fn from(range: RangeTo<$integer>) -> Self {
+                Self::Range { start: None, end: range.end.try_into().ok(), step: 1 }
+            }
+        }
+    )*};
 }
 
-impl From<Range<i64>> for AxisSlice {
-    fn from(range: Range<i64>) -> Self {
-        Self::Range { start: Some(range.start), end: Some(range.end), step: 1 }
-    }
-}
-
-impl From<RangeInclusive<i64>> for AxisSlice {
-    fn from(range: RangeInclusive<i64>) -> Self {
-        // `..=-1` ends at the end of the axis, which has no index of its own.
-        let end = if *range.end() == -1 { None } else { Some(range.end().saturating_add(1)) };
-        Self::Range { start: Some(*range.start()), end, step: 1 }
-    }
-}
-
-impl From<RangeFrom<i64>> for AxisSlice {
-    fn from(range: RangeFrom<i64>) -> Self {
-        Self::Range { start: Some(range.start), end: None, step: 1 }
-    }
-}
-
-impl From<RangeTo<i64>> for AxisSlice {
-    fn from(range: RangeTo<i64>) -> Self {
-        Self::Range { start: None, end: Some(range.end), step: 1 }
-    }
-}
+from_integers!(i32, i64, usize, u64);
 
 impl From<RangeFull> for AxisSlice {
     fn from(_: RangeFull) -> Self {
@@ -73,14 +86,17 @@ impl From<RangeFull> for AxisSlice {
     }
 }
 
-/// A selection of axes, resolved against a shape by [`Selection::plan`].
+/// A selection of axes, resolved against a shape by [`Selection::plan`]. [`select!`](crate::select) writes one down in
+/// one line; an array of slices of one kind will do too.
 ///
 /// ```
-/// use fw_tensor::Selection;
+/// use fw_tensor::{Selection, select};
 ///
-/// let plan = Selection::new().axis(0..2).axis(1..3).plan(&[4, 5]).unwrap();
+/// let plan = select![0..2, 1..3].plan(&[4, 5]).unwrap();
 /// assert_eq!(plan.shape(), [2, 2]);
 /// assert_eq!(plan.runs().collect::<Vec<_>>(), [1..3, 6..8]);
+/// assert_eq!(select![0..2, 1..3], Selection::new().axis(0..2).axis(1..3));
+/// assert_eq!(select![0..2, 1..3], Selection::from([0..2, 1..3]));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -149,6 +165,46 @@ impl<S: Into<AxisSlice>> FromIterator<S> for Selection {
     fn from_iter<I: IntoIterator<Item = S>>(slices: I) -> Self {
         Self { axes: slices.into_iter().map(Into::into).collect() }
     }
+}
+
+impl From<&Selection> for Selection {
+    fn from(selection: &Selection) -> Self {
+        selection.clone()
+    }
+}
+
+impl<S: Into<AxisSlice>, const N: usize> From<[S; N]> for Selection {
+    fn from(slices: [S; N]) -> Self {
+        slices.into_iter().collect()
+    }
+}
+
+impl<S: Into<AxisSlice> + Clone, const N: usize> From<&[S; N]> for Selection {
+    fn from(slices: &[S; N]) -> Self {
+        slices.iter().cloned().collect()
+    }
+}
+
+/// A [`Selection`] as it is written in NumPy: indices, ranges, and ranges with a step behind a semicolon, axis by axis.
+/// Negative numbers count from the end; axes that are not named are taken whole.
+///
+/// ```
+/// use fw_tensor::{AxisSlice, select};
+///
+/// let shape = [10, 20, 30];
+/// // rows 0 to 9 by threes, the last column, all levels but the first in reverse order
+/// let plan = select![0..10; 3, -1, ..0; -1].plan(&shape).unwrap();
+/// assert_eq!(plan.shape(), [4, 29]);
+/// assert_eq!(select![.., 5..].plan(&shape).unwrap().shape(), [10, 15, 30]);
+/// assert_eq!(select![AxisSlice::Ellipsis, 2..=4].plan(&shape).unwrap().shape(), [10, 20, 3]);
+/// ```
+#[macro_export]
+macro_rules! select {
+    (@axis $slice:expr; $step:expr) => { $crate::AxisSlice::stepped($slice, $step) };
+    (@axis $slice:expr) => { $slice };
+    ($($slice:expr $(; $step:expr)?),* $(,)?) => {
+        $crate::Selection::new()$(.axis($crate::select!(@axis $slice $(; $step)?)))*
+    };
 }
 
 /// Which elements a selection takes from a row-major tensor, as contiguous runs in output order.

@@ -147,20 +147,42 @@ impl<'a> ObjectView<'a> {
         pipeline::decode_ranges(self, ranges, options)
     }
 
-    /// Decodes an N-dimensional selection; only what it touches when the codec can seek.
+    /// Decodes an N-dimensional selection; only what it touches when the codec can seek, and every block of the codec
+    /// at most once.
+    ///
+    /// ```
+    /// use fw_tensogram::{DecodeOptions, MessageBuilder, MessageView};
+    /// use fw_tensor::select;
+    ///
+    /// let values: Vec<f32> = (0..600).map(|i| i as f32).collect();
+    /// let message = MessageBuilder::new().tensor(&[10, 20, 3], &values)?.encode()?;
+    /// let view = MessageView::open(&message)?;
+    /// let object = view.object(0)?;
+    /// let options = DecodeOptions::default();
+    ///
+    /// let part = object.slice(select![0..10, 5..20, ..], &options)?;
+    /// assert_eq!(part.shape(), [10, 15, 3]);
+    /// // every second row, the columns backwards, the last component
+    /// let part = object.slice(select![..; 2, ..; -1, -1], &options)?;
+    /// assert_eq!(part.shape(), [5, 20]);
+    /// // ranges of one kind need no macro
+    /// let part = object.slice([0..4, 5..20], &options)?;
+    /// assert_eq!(part.shape(), [4, 15, 3]);
+    /// # Ok::<(), fw_tensogram::TensogramError>(())
+    /// ```
     ///
     /// # Errors
     /// A selection that does not fit the shape; codec faults.
-    pub fn slice(&self, selection: &Selection, options: &DecodeOptions) -> Result<TensorBuf> {
-        pipeline::slice(self, selection, options)
+    pub fn slice(&self, selection: impl Into<Selection>, options: &DecodeOptions) -> Result<TensorBuf> {
+        pipeline::slice(self, &selection.into(), options)
     }
 
     /// What [`ObjectView::slice`] would cost: runs, a covering range, or the whole object when the codec cannot seek.
     ///
     /// # Errors
     /// A selection that does not fit the shape; parameters that do not fit the codecs.
-    pub fn slice_cost(&self, selection: &Selection) -> Result<SliceCost> {
-        pipeline::slice_cost(&self.descriptor, selection)
+    pub fn slice_cost(&self, selection: impl Into<Selection>) -> Result<SliceCost> {
+        pipeline::slice_cost(&self.descriptor, &selection.into())
     }
 
     /// The masks of non-finite values, decoded to packed bits.
