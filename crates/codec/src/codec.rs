@@ -50,6 +50,13 @@ pub trait Codec: Send + Sync {
         None
     }
 
+    /// Decoded bytes that are decoded together, from a multiple of that many on, when the codec can slice: touching one
+    /// costs all of them. `None`: not known, at least not without the payload.
+    fn block_len(&self, encoded: Option<Window<'_>>, decoded_len: u64) -> Option<u64> {
+        let _ = (encoded, decoded_len);
+        None
+    }
+
     /// Decodes the bytes `[start .. start + out.len())` of a decoded whole of `decoded_len` bytes.
     ///
     /// `encoded` must hold at least [`Codec::encoded_span`]. The default decodes everything and copies the part out.

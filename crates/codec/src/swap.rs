@@ -28,19 +28,17 @@ pub fn copy_swapped(input: &[u8], unit: usize, threads: usize, out: &mut [u8]) {
     debug_assert!(done.is_ok());
 }
 
-/// Reverses every group of `unit` bytes (0 and 1: nothing to do). Bytes after the last whole group stay.
-pub fn swap_in_place(bytes: &mut [u8], unit: usize, threads: usize) {
+/// [`fw_tensor::swap_in_place`] on up to `threads` threads and on the vector unit at hand.
+pub fn swap_threaded(bytes: &mut [u8], unit: usize, threads: usize) {
     if unit <= 1 {
         return;
     }
     let threads = if bytes.len() < PARALLEL_FROM { 1 } else { threads };
     let done = parallel::for_each(threads, bytes.chunks_mut(chunk_len(unit)), |chunk| {
-        match unit {
-            2 => in_place_2(chunk),
-            4 => in_place_4(chunk),
-            8 => in_place_8(chunk),
-            _ => fw_tensor::swap_in_place(chunk, unit),
-        }
+        vectorized(
+            #[inline(always)]
+            || fw_tensor::swap_in_place(chunk, unit),
+        );
         Ok(())
     });
     debug_assert!(done.is_ok());
@@ -48,7 +46,7 @@ pub fn swap_in_place(bytes: &mut [u8], unit: usize, threads: usize) {
 
 /// Whole words, which compile to vector shuffles.
 macro_rules! words {
-    ($copy:ident, $in_place:ident, $word:ty) => {
+    ($copy:ident, $word:ty) => {
         fn $copy(from: &[u8], to: &mut [u8]) {
             vectorized(
                 #[inline(always)]
@@ -62,23 +60,12 @@ macro_rules! words {
                 },
             );
         }
-
-        fn $in_place(bytes: &mut [u8]) {
-            vectorized(
-                #[inline(always)]
-                || {
-                    for word in bytes.as_chunks_mut::<{ size_of::<$word>() }>().0 {
-                        *word = <$word>::from_ne_bytes(*word).swap_bytes().to_ne_bytes();
-                    }
-                },
-            );
-        }
     };
 }
 
-words!(copy_2, in_place_2, u16);
-words!(copy_4, in_place_4, u32);
-words!(copy_8, in_place_8, u64);
+words!(copy_2, u16);
+words!(copy_4, u32);
+words!(copy_8, u64);
 
 /// Whole groups, about [`CHUNK`] bytes of them.
 fn chunk_len(unit: usize) -> usize {
@@ -95,17 +82,34 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The definition, byte by byte.
+    fn naive(bytes: &[u8], unit: usize) -> Vec<u8> {
+        let unit = unit.max(1);
+        let whole = bytes.len() / unit * unit;
+        let place = |at: usize| if at < whole { at / unit * unit + (unit - 1 - at % unit) } else { at };
+        (0..bytes.len()).map(|at| bytes[place(at)]).collect()
+    }
+
     proptest! {
         #[test]
-        fn swapping_agrees_with_the_plain_twin(bytes in proptest::collection::vec(any::<u8>(), 0..300), unit in 0usize..12) {
-            let mut expected = bytes.clone();
-            fw_tensor::swap_in_place(&mut expected, unit);
-            let mut copied = vec![0; bytes.len()];
-            copy_swapped(&bytes, unit, 1, &mut copied);
-            prop_assert_eq!(&copied, &expected);
-            let mut swapped = bytes;
-            swap_in_place(&mut swapped, unit, 1);
-            prop_assert_eq!(&swapped, &expected);
+        fn swapping_agrees_with_the_plain_twin(
+            memory in proptest::collection::vec(any::<u8>(), 0..700),
+            offset in 0usize..70,
+            target in 0usize..70,
+            unit in 0usize..20,
+        ) {
+            let bytes = memory.get(offset..).unwrap_or_default();
+            let expected = naive(bytes, unit);
+            // Source and target begin anywhere in a register.
+            let mut copied = vec![0; target + bytes.len()];
+            copy_swapped(bytes, unit, 1, &mut copied[target..]);
+            prop_assert_eq!(&copied[target..], &expected);
+            copied[target..].copy_from_slice(bytes);
+            swap_threaded(&mut copied[target..], unit, 1);
+            prop_assert_eq!(&copied[target..], &expected);
+            copied[target..].copy_from_slice(bytes);
+            fw_tensor::swap_in_place(&mut copied[target..], unit);
+            prop_assert_eq!(&copied[target..], &expected);
         }
     }
 
@@ -113,12 +117,11 @@ mod tests {
     fn threads_change_nothing() {
         let bytes: Vec<u8> = (0..3_000_001u32).map(|i| ((i * 31) >> 3) as u8).collect();
         for unit in [1, 2, 3, 4, 8] {
-            let mut expected = bytes.clone();
-            fw_tensor::swap_in_place(&mut expected, unit);
+            let expected = naive(&bytes, unit);
             let mut copied = vec![0; bytes.len()];
             copy_swapped(&bytes, unit, 2, &mut copied);
             assert!(copied == expected);
-            swap_in_place(&mut copied, unit, 3);
+            swap_threaded(&mut copied, unit, 3);
             assert!(copied == bytes);
         }
     }

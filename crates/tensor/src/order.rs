@@ -46,6 +46,9 @@ impl fmt::Display for ByteOrder {
 }
 
 /// Reverses every group of `unit` bytes. Bytes after the last whole group stay as they are.
+///
+/// Inlined, so that a caller that is compiled for a wider vector unit gets wider shuffles.
+#[inline(always)]
 pub fn swap_in_place(bytes: &mut [u8], unit: usize) {
     // Fixed widths compile to vector shuffles.
     match unit {
@@ -57,6 +60,7 @@ pub fn swap_in_place(bytes: &mut [u8], unit: usize) {
     }
 }
 
+#[inline(always)]
 fn swap_groups<const N: usize>(bytes: &mut [u8]) {
     let (groups, _rest) = bytes.as_chunks_mut::<N>();
     groups.iter_mut().for_each(|group| group.reverse());

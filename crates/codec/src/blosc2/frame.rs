@@ -95,6 +95,13 @@ impl<'a> Frame<'a> {
         self.chunk_len
     }
 
+    /// Decoded length of the blocks, when they lie at multiples of it in the whole.
+    pub(super) fn block_len(&self) -> Option<u64> {
+        let block_len = self.chunk(0).ok()?.block_len as u64;
+        let aligned = self.index.len() <= 1 || self.chunk_len.is_multiple_of(block_len.max(1));
+        (block_len > 0 && aligned).then_some(block_len)
+    }
+
     /// The chunk that holds the decoded bytes from `number * chunk_len` on.
     pub(super) fn chunk(&self, number: u64) -> Result<Chunk<'a>, CodecError> {
         let entry_at = self.index_at;

@@ -98,6 +98,10 @@ impl Codec for Blosc2 {
         Frame::read(encoded, decoded_len).map(drop)
     }
 
+    fn block_len(&self, encoded: Option<Window<'_>>, decoded_len: u64) -> Option<u64> {
+        Frame::read(encoded?.whole_bytes(NAME).ok()?, decoded_len).ok()?.block_len()
+    }
+
     fn decode_range_into(
         &self,
         encoded: Window<'_>,

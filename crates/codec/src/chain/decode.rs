@@ -37,12 +37,12 @@ impl Pipeline {
                 }
                 Some(compressor) => {
                     compressor.decode_into(payload, threads, out)?;
-                    swap::swap_in_place(out, self.swap_unit(options.order), threads);
+                    swap::swap_threaded(out, self.swap_unit(options.order), threads);
                 }
             },
             (Encoding::None, Filter::Shuffle { shuffle_element_size: size }) => {
                 self.with_stage(payload, options, |stage| unshuffle(*size, stage, threads, out))?;
-                swap::swap_in_place(out, self.swap_unit(options.order), threads);
+                swap::swap_threaded(out, self.swap_unit(options.order), threads);
             }
             (Encoding::SimplePacking(_), Filter::None) => {
                 self.with_stage(payload, options, |packed| self.unpack(packed, options, out))?;

@@ -33,7 +33,9 @@ mod decode; // payload -> values
 mod encode; // values -> payload
 mod options; // how to decode
 mod params; // what a descriptor says, typed
+mod parts; // many parts of the values
 mod range; // a part of the values
+mod reader; // codecs set up once for many ranges
 mod rules; // what combines with what
 
 pub use encode::{Derived, Encoded};
@@ -41,6 +43,7 @@ pub use options::DecodeOptions;
 pub use params::{
     Blosc2Codec, Compression, Encoding, Filter, SimplePacking, Stages, Sz3Mode, SzipSettings, ZfpSettings,
 };
+pub use parts::{Access, Payload};
 pub use range::Plan;
 
 pub(crate) use build::missing;

@@ -8,7 +8,7 @@ fn floats(count: usize, order: ByteOrder) -> Vec<u8> {
     let value = |i: usize| 270.0 + 20.0 * (i as f64 * 0.01).sin() + (i * 7919 % 13) as f64 * 0.001;
     let mut bytes: Vec<u8> = (0..count).flat_map(|i| value(i).to_ne_bytes()).collect();
     if order != ByteOrder::NATIVE {
-        swap::swap_in_place(&mut bytes, 8, 1);
+        swap::swap_threaded(&mut bytes, 8, 1);
     }
     bytes
 }
@@ -99,7 +99,7 @@ proptest! {
         prop_assert_eq!(&pipeline.decode(&encoded.payload, &options.with_threads(3)).unwrap(), &whole);
         if !lossy {
             let mut expected = input.clone();
-            swap::swap_in_place(&mut expected, if order == out_order { 0 } else { 8 }, 1);
+            swap::swap_threaded(&mut expected, if order == out_order { 0 } else { 8 }, 1);
             prop_assert_eq!(&whole, &expected);
         }
         let ranges: Vec<_> = ranges.iter().map(|(start, len)| {
@@ -130,6 +130,40 @@ proptest! {
         let mut out = vec![0xee; expected.len()];
         pipeline.decode_ranges_into(Window::whole(&encoded.payload), &ranges, &options, &mut out).unwrap();
         prop_assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn scattered_runs_are_slices(
+        stages in stages(),
+        count in 1usize..3000,
+        runs in proptest::collection::vec((0u64..3000, 0u64..60), 1..40),
+        threads in 1usize..4,
+    ) {
+        let input = floats(count, ByteOrder::Little);
+        let pipeline = Pipeline::new(stages.clone(), DType::Float64, count as u64, ByteOrder::Little).unwrap();
+        let encoded = pipeline.encode(&input, 1).unwrap();
+        let stages = completed(stages, &encoded.derived);
+        let pipeline = Pipeline::new(stages, DType::Float64, count as u64, ByteOrder::Little).unwrap();
+        let options = DecodeOptions::default().with_order(ByteOrder::Little).with_threads(threads);
+        let whole = pipeline.decode(&encoded.payload, &options).unwrap();
+        let runs: Vec<_> = runs.iter().map(|(start, len)| {
+            let start = start % (count as u64 + 1);
+            start..(start + len).min(count as u64)
+        }).collect();
+        let expected: Vec<u8> = runs.iter()
+            .flat_map(|run| whole[run.start as usize * 8..run.end as usize * 8].iter().copied()).collect();
+        let mut out = vec![0xee; expected.len()];
+        let payload = Window::whole(&encoded.payload);
+        pipeline.decode_ranges_into(payload, &runs, &options, &mut out).unwrap();
+        prop_assert!(out == expected);
+        if let Access::Covers(covers) = pipeline.access(Some(payload), runs.iter().cloned()).unwrap() {
+            // In order, apart, and every run inside one of them.
+            prop_assert!(covers.windows(2).all(|pair| pair[0].end <= pair[1].start), "{:?}", covers);
+            let inside = |run: &std::ops::Range<u64>| {
+                run.is_empty() || covers.iter().any(|cover| cover.start <= run.start && run.end <= cover.end)
+            };
+            prop_assert!(runs.iter().all(inside));
+        }
     }
 
     #[test]
@@ -196,6 +230,38 @@ fn ranges_of_every_codec_say_what_they_cost() {
     let window = Window { bytes: &[0; 6], start: 0, total_len: 20 };
     let outcome = pipeline.decode_range_into(window, 2..4, &DecodeOptions::default(), &mut [0; 4]);
     assert_eq!(outcome.unwrap_err().code, "partial_payload");
+}
+
+/// Whatever is asked for, no block of a codec is decoded twice: covers lie in different blocks.
+#[test]
+fn blocks_are_decoded_once() {
+    let count = 20_000u64;
+    let input = floats(count as usize, ByteOrder::Little);
+    let access = |stages: Stages, runs: &mut dyn Iterator<Item = u64>| {
+        let pipeline = Pipeline::new(stages.clone(), DType::Float64, count, ByteOrder::Little).unwrap();
+        let encoded = pipeline.encode(&input, 1).unwrap();
+        let stages = completed(stages, &encoded.derived);
+        let pipeline = Pipeline::new(stages, DType::Float64, count, ByteOrder::Little).unwrap();
+        pipeline.access(Some(Window::whole(&encoded.payload)), runs.map(|first| first..first + 1)).unwrap()
+    };
+    let compressed = |compression| Stages { compression, ..Stages::default() };
+    let zfp = |zfp_rate| compressed(Compression::Zfp(ZfpSettings::FixedRate { zfp_rate }));
+    // Every second value, forwards and backwards: one cover of all.
+    assert_eq!(access(zfp(16.0), &mut (0..count).step_by(2)), Access::Covers(vec![0..19_999]));
+    assert_eq!(access(zfp(16.0), &mut (0..count).rev().step_by(2)), Access::Covers(vec![1..20_000]));
+    // Values 0 and 3 share a block, that of 4 is its neighbour; blocks between are left out.
+    assert_eq!(access(zfp(16.0), &mut [3, 4, 0, 40].into_iter()), Access::Covers(vec![0..5, 40..41]));
+    assert_eq!(access(zfp(16.0), &mut [40, 3].into_iter()), Access::Runs);
+    // 32 samples of two bytes in an interval.
+    let packed =
+        Stages { encoding: Encoding::SimplePacking(SimplePacking::bits(16)), compression: szip(), ..Stages::default() };
+    assert_eq!(access(packed, &mut [31, 0, 64, 95].into_iter()), Access::Covers(vec![0..32, 64..96]));
+    let precision = compressed(Compression::Zfp(ZfpSettings::FixedPrecision { zfp_precision: 20 }));
+    assert_eq!(access(precision, &mut [90, 5].into_iter()), Access::Covers(vec![5..91]));
+    assert_eq!(access(compressed(Compression::Lz4), &mut [90, 5].into_iter()), Access::Whole);
+    assert_eq!(access(Stages::default(), &mut [90, 5, 6].into_iter()), Access::Runs);
+    let blosc2 = compressed(Compression::Blosc2 { blosc2_codec: None, blosc2_clevel: Some(1) });
+    assert_eq!(access(blosc2, &mut (0..count).step_by(100)), Access::Covers(vec![0..19_901]));
 }
 
 #[test]

@@ -174,6 +174,11 @@ impl Codec for Szip {
         self.stream(Window::whole(encoded), decoded_len).map(drop)
     }
 
+    /// An interval.
+    fn block_len(&self, _encoded: Option<Window<'_>>, _decoded_len: u64) -> Option<u64> {
+        Some((self.layout.rsi_samples * self.layout.container.width()) as u64)
+    }
+
     /// From the interval where `range` begins to the one where it ends.
     ///
     /// When the offsets turn out to be wrong in a way that these bytes cannot settle, [`Codec::decode_range_into`] fails

@@ -46,6 +46,10 @@ impl Codec for Zfp {
         self.check_lengths(encoded.len() as u64, decoded_len)
     }
 
+    fn block_len(&self, _encoded: Option<Window<'_>>, _decoded_len: u64) -> Option<u64> {
+        self.fixed_block_bits().map(|_| BLOCK_BYTES as u64)
+    }
+
     fn encoded_span(&self, encoded_len: u64, decoded_len: u64, range: Range<u64>) -> Option<Span> {
         let block_bits = u64::from(self.fixed_block_bits()?);
         let end = range.end.min(decoded_len);

@@ -182,7 +182,7 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// A selection that does not fit the shape; parameters that do not fit the codecs.
     pub fn slice_cost(&self, selection: impl Into<Selection>) -> Result<SliceCost> {
-        pipeline::slice_cost(&self.descriptor, &selection.into())
+        pipeline::slice_cost(self, &selection.into())
     }
 
     /// The masks of non-finite values, decoded to packed bits.

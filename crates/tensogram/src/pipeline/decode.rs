@@ -20,7 +20,7 @@ pub(crate) fn decode_to_vec(object: &ObjectView<'_>, options: &DecodeOptions) ->
         // Memory of this size is likely to be warm: one copy, nothing cleared before.
         let mut copy = payload.to_vec();
         if chain.order != descriptor.byte_order {
-            fw_codec::swap::swap_in_place(&mut copy, descriptor.dtype.swap_unit(), chain.threads);
+            fw_codec::swap::swap_threaded(&mut copy, descriptor.dtype.swap_unit(), chain.threads);
         }
         copy
     } else {

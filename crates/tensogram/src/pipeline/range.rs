@@ -1,15 +1,16 @@
 //! Parts of payloads to parts of elements (TG-12.5).
 
-use super::Encoded;
 use super::decode::{chain_options, checked_pipeline};
 use super::masks::read_masks;
 use super::plan::pipeline_of;
+use super::{Encoded, PARTIAL_PAYLOAD};
 use crate::describe::DataObjectDescriptor;
 use crate::error::{Fault, Result, TensogramError};
 use crate::message::too_large;
 use crate::read::DecodeOptions;
 use fw_bytes::Span;
-use fw_codec::chain::{Compression, Filter, Pipeline};
+use fw_codec::chain::{Access, Compression, Filter, Payload, Pipeline};
+use fw_codec::{CodecError, Window};
 use fw_tensor::{DType, Selection, SlicePlan, TensorBuf, TensorError};
 use std::ops::Range;
 
@@ -17,12 +18,12 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SliceCost {
-    /// Only the runs of elements that the selection names are decoded.
+    /// Only the runs of elements that the selection names are decoded, with the rest of the blocks they lie in.
     Runs {
         /// How many there are.
         count: u64,
     },
-    /// One range of elements that covers the selection is decoded, and the selection copied out of it.
+    /// Runs share blocks of the codec: what covers them is decoded once, and the selection copied out of it.
     Cover {
         /// Elements decoded.
         elements: u64,
@@ -40,26 +41,25 @@ pub(crate) fn decode_ranges(
     let descriptor = object.descriptor();
     let pipeline = checked_pipeline(object, options)?;
     check_ranges(descriptor, &pipeline)?;
-    let chain = chain_options(descriptor, options)?;
-    let count = descriptor.element_count()?;
     let width = descriptor.dtype.byte_width().unwrap_or(1);
-    let masked = options.restore_non_finite && object.is_masked() && !ranges.is_empty();
-    let masks = masked.then(|| read_masks(object)).transpose()?;
-    ranges
-        .iter()
-        .map(|(first, len)| {
-            let range = checked_run(count, *first, *len)?;
-            // The whole object fits in 64 bits and this is a part of it.
-            let bytes = usize::try_from(len * width as u64).map_err(|_| too_large())?;
-            let mut out = fw_codec::alloc::zeroed(bytes)?;
-            let payload = object.window(pipeline.encoded_span(object.payload_len(), range.clone()))?;
-            pipeline.decode_range_into(payload, range, &chain, &mut out)?;
-            if let Some(masks) = &masks {
-                masks.restore(&mut out, descriptor.dtype, chain.order, *first);
-            }
-            Ok(out)
-        })
-        .collect()
+    let runs = runs_of(descriptor, ranges)?;
+    let mut parts = Vec::with_capacity(runs.len());
+    for run in &runs {
+        // The whole object fits in 64 bits and this is a part of it.
+        let bytes = usize::try_from((run.end - run.start) * width as u64).map_err(|_| too_large())?;
+        parts.push(fw_codec::alloc::zeroed(bytes)?);
+    }
+    let chain = chain_options(descriptor, options)?;
+    let access = pipeline.access(whole_window(object), runs.iter().cloned())?;
+    let places = runs.iter().cloned().zip(parts.iter_mut().map(Vec::as_mut_slice));
+    pipeline.decode_parts(&Bytes(object), &access, places, &chain)?;
+    if options.restore_non_finite && object.is_masked() && !ranges.is_empty() {
+        let masks = read_masks(object)?;
+        for (run, part) in runs.iter().zip(&mut parts) {
+            masks.restore(part, descriptor.dtype, chain.order, run.start);
+        }
+    }
+    Ok(parts)
 }
 
 /// The payload bytes that [`decode_ranges`] needs; `None` means all of them. Everything is checked that can be checked
@@ -73,9 +73,9 @@ pub(crate) fn range_spans(
     let pipeline = pipeline_of(descriptor)?;
     pipeline.check_limits(payload_len, &options.limits)?;
     check_ranges(descriptor, &pipeline)?;
-    let count = descriptor.element_count()?;
-    let runs = ranges.iter().map(|(first, len)| checked_run(count, *first, *len)).collect::<Result<Vec<_>>>()?;
-    Ok(runs.into_iter().map(|run| pipeline.encoded_span(payload_len, run)).collect())
+    let runs = runs_of(descriptor, ranges)?;
+    let access = pipeline.access(None, runs.iter().cloned())?;
+    Ok(pipeline.spans(payload_len, &access, runs)?)
 }
 
 /// Decodes an N-dimensional selection, whatever the codec.
@@ -87,28 +87,12 @@ pub(crate) fn slice(object: &impl Encoded, selection: &Selection, options: &Deco
     let width = descriptor.dtype.byte_width().ok_or(TensorError::Unsliceable { dtype: descriptor.dtype })?;
     let total = usize::try_from(plan.element_count().saturating_mul(width as u64)).map_err(|_| too_large())?;
     let mut data = fw_codec::alloc::zeroed(total)?;
-    let run = plan.run_len() as usize * width;
-    let payload = |range: &Range<u64>| object.window(pipeline.encoded_span(object.payload_len(), range.clone()));
-    match cost(&pipeline, &plan) {
-        SliceCost::Runs { .. } => {
-            for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
-                pipeline.decode_range_into(payload(&range)?, range, &chain, out)?;
-            }
-        }
-        SliceCost::Cover { .. } => {
-            let bounds = plan.bounds();
-            let mut cover = fw_codec::alloc::zeroed(covered_bytes(&bounds, width)?)?;
-            pipeline.decode_range_into(payload(&bounds)?, bounds.clone(), &chain, &mut cover)?;
-            copy_runs(&plan, &cover, bounds.start, width, &mut data);
-        }
-        SliceCost::Whole => {
-            let whole = pipeline.decode(object.window(None)?.bytes, &chain)?;
-            copy_runs(&plan, &whole, 0, width, &mut data);
-        }
-    }
+    let run = (plan.run_len() as usize * width).max(1);
+    let access = pipeline.access(whole_window(object), plan.runs())?;
+    pipeline.decode_parts(&Bytes(object), &access, plan.runs().zip(data.chunks_exact_mut(run)), &chain)?;
     if options.restore_non_finite && object.is_masked() {
         let masks = read_masks(object)?;
-        for (range, out) in plan.runs().zip(data.chunks_exact_mut(run.max(1))) {
+        for (range, out) in plan.runs().zip(data.chunks_exact_mut(run)) {
             masks.restore(out, descriptor.dtype, chain.order, range.start);
         }
     }
@@ -125,16 +109,41 @@ pub(crate) fn slice_spans(
     let pipeline = pipeline_of(descriptor)?;
     pipeline.check_limits(payload_len, &options.limits)?;
     let plan = plan_of(descriptor, selection)?;
-    Ok(match cost(&pipeline, &plan) {
-        SliceCost::Runs { .. } => plan.runs().map(|run| pipeline.encoded_span(payload_len, run)).collect(),
-        SliceCost::Cover { .. } => pipeline.encoded_span(payload_len, plan.bounds()).map(|span| vec![span]),
-        SliceCost::Whole => None,
-    })
+    let access = pipeline.access(None, plan.runs())?;
+    Ok(pipeline.spans(payload_len, &access, plan.runs())?)
 }
 
 /// What [`slice`] would cost.
-pub(crate) fn slice_cost(descriptor: &DataObjectDescriptor, selection: &Selection) -> Result<SliceCost> {
-    Ok(cost(&pipeline_of(descriptor)?, &plan_of(descriptor, selection)?))
+pub(crate) fn slice_cost(object: &impl Encoded, selection: &Selection) -> Result<SliceCost> {
+    let plan = plan_of(object.descriptor(), selection)?;
+    let pipeline = pipeline_of(object.descriptor())?;
+    Ok(match pipeline.access(whole_window(object), plan.runs())? {
+        Access::Runs => SliceCost::Runs { count: plan.run_count() },
+        Access::Covers(covers) => {
+            SliceCost::Cover { elements: covers.iter().map(|cover| cover.end - cover.start).sum() }
+        }
+        _ => SliceCost::Whole,
+    })
+}
+
+/// An object's payload as the codecs ask for it.
+struct Bytes<'o, E>(&'o E);
+
+impl<E: Encoded> Payload for Bytes<'_, E> {
+    fn total_len(&self) -> u64 {
+        self.0.payload_len()
+    }
+
+    fn window(&self, span: impl FnOnce() -> Option<Span>) -> std::result::Result<Window<'_>, CodecError> {
+        if let Some(bytes) = self.0.whole_payload() {
+            return Ok(Window::whole(bytes));
+        }
+        self.0.window(span()).map_err(|error| CodecError::misuse("pipeline", PARTIAL_PAYLOAD, error.to_string()))
+    }
+}
+
+fn whole_window(object: &impl Encoded) -> Option<Window<'_>> {
+    object.whole_payload().map(Window::whole)
 }
 
 /// Whether runs of elements can be cut out of an object at all, without decoding all of it.
@@ -142,12 +151,8 @@ fn check_ranges(descriptor: &DataObjectDescriptor, pipeline: &Pipeline) -> Resul
     if descriptor.dtype == DType::Bitmask {
         return Err(TensorError::Unsliceable { dtype: descriptor.dtype }.into());
     }
-    if matches!(&pipeline.stages().compression, Compression::Szip(settings) if settings.szip_block_offsets.is_none()) {
-        let message = "a range of an szip payload needs szip_block_offsets in its descriptor";
-        return Err(TensogramError::Compression(Fault::format("missing_szip_block_offsets", message)));
-    }
-    // In its other modes zfp has to look at what comes before the range, but decodes only the range; szip without values
-    // has an empty list of offsets.
+    // zfp without a fixed rate and szip without offsets have to look at what comes before a range, but decode only
+    // the range.
     let seekable =
         pipeline.can_slice() || matches!(&pipeline.stages().compression, Compression::Zfp(_) | Compression::Szip(_));
     if pipeline.stages().filter != Filter::None || !seekable {
@@ -167,29 +172,10 @@ fn plan_of(descriptor: &DataObjectDescriptor, selection: &Selection) -> Result<S
     Ok(selection.plan(&descriptor.shape)?)
 }
 
-fn cost(pipeline: &Pipeline, plan: &SlicePlan) -> SliceCost {
-    let (runs, bounds) = (plan.run_count(), plan.bounds());
-    let raw = pipeline.stages().compression == Compression::None && pipeline.stages().filter == Filter::None;
-    let cover = bounds.end - bounds.start;
-    match pipeline.can_slice() {
-        false => SliceCost::Whole,
-        true if raw || runs <= 1 => SliceCost::Runs { count: runs },
-        // Blocks are decoded whole: neighbouring runs would decode the same ones again and again.
-        true if cover / runs <= SHARED_BLOCK => SliceCost::Cover { elements: cover },
-        true => SliceCost::Runs { count: runs },
-    }
-}
-
-fn copy_runs(plan: &SlicePlan, from: &[u8], first: u64, width: usize, to: &mut [u8]) {
-    let run = plan.run_len() as usize * width;
-    for (range, out) in plan.runs().zip(to.chunks_exact_mut(run.max(1))) {
-        let start = (range.start - first) as usize * width;
-        out.copy_from_slice(from.get(start..start + out.len()).unwrap_or(&[]));
-    }
-}
-
-fn covered_bytes(bounds: &Range<u64>, width: usize) -> Result<usize> {
-    usize::try_from((bounds.end - bounds.start).saturating_mul(width as u64)).map_err(|_| too_large())
+/// Runs given as first element and count, inside the object.
+fn runs_of(descriptor: &DataObjectDescriptor, ranges: &[(u64, u64)]) -> Result<Vec<Range<u64>>> {
+    let count = descriptor.element_count()?;
+    ranges.iter().map(|(first, len)| checked_run(count, *first, *len)).collect()
 }
 
 fn checked_run(count: u64, first: u64, len: u64) -> Result<Range<u64>> {
@@ -202,6 +188,3 @@ fn checked_run(count: u64, first: u64, len: u64) -> Result<Range<u64>> {
         }
     }
 }
-
-/// Runs closer together than this many elements are likely to share a compressed block.
-const SHARED_BLOCK: u64 = 4096;
