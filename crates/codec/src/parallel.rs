@@ -48,7 +48,8 @@ pub fn for_each<T: Send>(
     }
 }
 
-/// How many threads the environment asks for: `FW_THREADS`, else `TENSOGRAM_THREADS`, else 0. Blank means 0.
+/// How many threads the environment asks for: `FW_THREADS`, else `TENSOGRAM_THREADS`, else 0. A blank variable says
+/// nothing: the next one is asked.
 ///
 /// # Errors
 /// A value that is no number of threads.
@@ -68,13 +69,13 @@ fn threads_from(variable: impl Fn(&str) -> Option<OsString>) -> Result<usize, Co
     for name in ["FW_THREADS", "TENSOGRAM_THREADS"] {
         let Some(value) = variable(name) else { continue };
         let text = value.to_string_lossy();
-        return match text.trim() {
-            "" => Ok(0),
-            text => text.parse().map_err(|_| {
+        let text = text.trim();
+        if !text.is_empty() {
+            return text.parse().map_err(|_| {
                 let message = format!("{name} is {text:?}, expected a number of threads");
                 CodecError::parameter("threads", "bad_thread_count", message)
-            }),
-        };
+            });
+        }
     }
     Ok(0)
 }
@@ -114,7 +115,11 @@ mod tests {
         assert_eq!(ask(None, None), Ok(0));
         assert_eq!(ask(Some("4"), Some("2")), Ok(4));
         assert_eq!(ask(None, Some(" 2 ")), Ok(2));
-        assert_eq!(ask(Some(""), Some("2")), Ok(0));
+        // A blank variable is as good as none.
+        assert_eq!(ask(Some(""), Some("2")), Ok(2));
+        assert_eq!(ask(Some("  "), Some("")), Ok(0));
+        assert_eq!(ask(Some("0"), Some("2")), Ok(0));
+        assert_eq!(ask(Some(""), Some("two")).unwrap_err().code, "bad_thread_count");
         for junk in ["two", "-1", "1.5", "99999999999999999999"] {
             assert_eq!(ask(Some(junk), None).unwrap_err().code, "bad_thread_count");
         }

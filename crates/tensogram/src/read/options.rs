@@ -11,7 +11,8 @@ pub struct DecodeOptions {
     pub restore_non_finite: bool,
     /// Compare each object's digest before anything of it is parsed (off by default).
     pub verify_hash: bool,
-    /// Threads to decode with; 0 and 1 mean the calling thread alone. `FW_THREADS` overrides 0.
+    /// Threads to decode with; 1 means the calling thread alone. With 0 the environment variable `FW_THREADS` says how
+    /// many, or `TENSOGRAM_THREADS` where that is unset or blank; without either it is the calling thread alone.
     pub threads: usize,
     /// Caps on what the input may ask for.
     pub limits: Limits,

@@ -42,8 +42,9 @@ pub struct EncodeOptions {
     pub neg_inf_mask_method: MaskMethod,
     /// Masks of up to this many bytes are stored as they are, whatever the method; 0 never does that.
     pub small_mask_threshold_bytes: u64,
-    /// Threads to encode with; 0 and 1 mean the calling thread alone. `FW_THREADS` overrides 0. The bytes written
-    /// do not depend on it.
+    /// Threads to encode with; 1 means the calling thread alone. With 0 the environment variable `FW_THREADS` says how
+    /// many, or `TENSOGRAM_THREADS` where that is unset or blank; without either it is the calling thread alone. The bytes
+    /// written do not depend on it.
     pub threads: usize,
     /// Fixed provenance, for reproducible output; otherwise this library, this second, a fresh UUID.
     pub provenance: Option<Provenance>,
