@@ -44,7 +44,7 @@ impl Codec for Sz3 {
         frame.checked_add(OVERHEAD)
     }
 
-    fn encode(&self, input: &[u8], _threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
         let Some(bound) = self.bound else {
             return Err(CodecError::misuse(NAME, "no_error_bound", "encoding needs an error bound"));
         };
@@ -52,7 +52,7 @@ impl Codec for Sz3 {
         if values.is_empty() {
             return Ok(());
         }
-        encode::encode(&values, bound.resolve(&values), out)
+        encode::encode(&values, bound.resolve(&values), threads, out)
     }
 
     fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {

@@ -9,12 +9,12 @@ use super::tune::{Prediction, Sample};
 use crate::CodecError;
 
 /// Appends a stream of `values`, each kept within `error_bound`.
-pub(super) fn encode(values: &[f64], error_bound: f64, out: &mut Vec<u8>) -> Result<(), CodecError> {
+pub(super) fn encode(values: &[f64], error_bound: f64, threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
     let raw_len = size_of_val(values);
     // Without a usable bound there is nothing to round to. Below the smallest normal number its inverse overflows.
     let lossy = if (f64::MIN_POSITIVE..f64::INFINITY).contains(&error_bound) && values.len() >= MIN_VALUES {
         let sample = Sample::new(values);
-        let (prediction, encoded) = sample.best(error_bound)?;
+        let (prediction, encoded) = sample.best(error_bound, threads)?;
         let (algorithm, unpacked) = predicted(values, error_bound, prediction, encoded)?;
         let frame = packed::pack(&unpacked)?;
         // Doubles with few distinct bits (small integers, repeats) can pack better than any prediction.

@@ -58,10 +58,24 @@ impl<'a> Sample<'a> {
         Self { segments, scale }
     }
 
-    /// The prediction that packs best, and what it made of the values when the sample is all of them.
-    pub(super) fn best(&self, error_bound: f64) -> Result<(Prediction, Option<lorenzo::Encoded>), CodecError> {
-        let interpolation = self.best_interpolation(error_bound)?;
-        let lorenzo = self.best_lorenzo(error_bound)?;
+    /// The prediction that packs best, and what it made of the values when the sample is all of them. With a second
+    /// thread the two families are tried side by side; neither looks at the other, so the choice is the same.
+    pub(super) fn best(
+        &self,
+        error_bound: f64,
+        threads: usize,
+    ) -> Result<(Prediction, Option<lorenzo::Encoded>), CodecError> {
+        let (interpolation, lorenzo) = if threads > 1 && self.len() >= PARALLEL_FROM {
+            std::thread::scope(|scope| {
+                let lorenzo = scope.spawn(|| self.best_lorenzo(error_bound));
+                let interpolation = self.best_interpolation(error_bound);
+                // A panic over there is this thread's panic, as if it had done the work itself.
+                (interpolation, lorenzo.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            })
+        } else {
+            (self.best_interpolation(error_bound), self.best_lorenzo(error_bound))
+        };
+        let (interpolation, lorenzo) = (interpolation?, lorenzo?);
         // Estimates far apart decide by themselves; otherwise both are packed to see.
         let best = if lorenzo.cost > CLEAR * interpolation.cost {
             interpolation
@@ -73,6 +87,11 @@ impl<'a> Sample<'a> {
             interpolation
         };
         Ok((best.prediction, (self.scale == 1.0).then_some(best.encoded)))
+    }
+
+    /// Values in the sample.
+    fn len(&self) -> usize {
+        self.segments.iter().map(|(_, segment)| segment.len()).sum()
     }
 
     /// The interpolator at the usual factors, then its factors in steps for as long as that helps.
@@ -188,6 +207,8 @@ impl Leaves {
     }
 }
 
+/// Below this many values in the sample a second thread costs more than it saves.
+const PARALLEL_FROM: usize = 16 << 10;
 /// Values per sampled part: as many as lie between two anchors.
 const SEGMENT: usize = 4096;
 /// One value in so many is sampled, as long as the limits below allow.
@@ -230,8 +251,13 @@ mod tests {
     #[test]
     fn each_kind_of_data_finds_its_prediction() {
         let sine: Vec<f64> = (0..100_000).map(|i| (f64::from(i) / 300.0).sin()).collect();
-        assert!(matches!(Sample::new(&sine).best(1e-6).unwrap().0, Prediction::Interpolation(_)));
+        assert!(matches!(Sample::new(&sine).best(1e-6, 1).unwrap().0, Prediction::Interpolation(_)));
         let steps: Vec<f64> = (0..100_000).map(|i| f64::from(i / 13 * 7919 % 1000)).collect();
-        assert!(matches!(Sample::new(&steps).best(0.1).unwrap().0, Prediction::Lorenzo(_)));
+        assert!(matches!(Sample::new(&steps).best(0.1, 1).unwrap().0, Prediction::Lorenzo(_)));
+        for (values, bound) in [(&sine, 1e-6), (&steps, 0.1)] {
+            let sample = Sample::new(values);
+            assert!(sample.len() >= PARALLEL_FROM);
+            assert_eq!(sample.best(bound, 1).unwrap().0, sample.best(bound, 2).unwrap().0);
+        }
     }
 }
