@@ -5,12 +5,26 @@
 use fw_codec::zfp::{Zfp, ZfpMode};
 use fw_codec::{Codec, Window};
 use fw_tensor::ByteOrder;
+use peak_alloc::PeakAlloc;
 use std::time::{Duration, Instant};
 
-const MUTATIONS: u32 = 300_000;
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
 
+const MUTATIONS: u32 = 150_000;
+/// One stream in so many is long enough to be shared by threads.
+const LARGE_EVERY: u32 = 512;
+/// Room for threads and an error message; decoding itself takes none.
+const OVERHEAD: usize = 256 << 10;
+
+/// One test, since memory is counted for the whole process.
 #[test]
-fn mutated_streams_never_panic_or_hang() {
+fn hostile_streams() {
+    claims_beyond_the_payload_are_refused_before_any_work();
+    mutated_streams_never_panic_hang_or_grow();
+}
+
+fn mutated_streams_never_panic_hang_or_grow() {
     let modes = [
         ZfpMode::FixedRate(3.0),
         ZfpMode::FixedRate(16.0),
@@ -22,20 +36,28 @@ fn mutated_streams_never_panic_or_hang() {
     ];
     let codecs = modes.map(|mode| Zfp::new(mode, ByteOrder::Little).unwrap());
     let mut random = Random(0x5eed);
-    let sources: Vec<Vec<u8>> = (0..64).map(|_| values(&mut random)).collect();
-    let streams: Vec<(usize, usize, Vec<u8>)> = sources
-        .iter()
-        .enumerate()
-        .map(|(index, source)| {
-            let mut encoded = Vec::new();
-            codecs[index % codecs.len()].encode(source, 1, &mut encoded).unwrap();
-            (index % codecs.len(), source.len(), encoded)
-        })
-        .collect();
+    let mut encoded = |sizes: &mut dyn FnMut(&mut Random) -> usize, count: usize| -> Vec<(usize, usize, Vec<u8>)> {
+        (0..count)
+            .map(|index| {
+                let len = sizes(&mut random);
+                let source = values(len, &mut random);
+                let mut encoded = Vec::new();
+                codecs[index % codecs.len()].encode(&source, 1, &mut encoded).unwrap();
+                (index % codecs.len(), source.len(), encoded)
+            })
+            .collect()
+    };
+    let small = encoded(&mut |random| random.below(101), 64);
+    let large = encoded(&mut |_| 70_001, 7);
 
     let start = Instant::now();
-    let (mut accepted, mut refused) = (0u32, 0u32);
-    for _ in 0..MUTATIONS {
+    let (mut accepted, mut refused, mut slowest) = (0u32, 0u32, Duration::ZERO);
+    for round in 0..MUTATIONS {
+        let (streams, threads) = match round {
+            _ if round % LARGE_EVERY == 0 => (&large, 2 + random.below(3)),
+            _ if round % 16 == 1 => (&small, 3),
+            _ => (&small, 1),
+        };
         let (codec, decoded_len, stream) = &streams[random.below(streams.len())];
         let other = &streams[random.below(streams.len())].2;
         let mut bytes = stream.clone();
@@ -47,16 +69,22 @@ fn mutated_streams_never_panic_or_hang() {
         let decoded_len = if random.below(8) == 0 { random.below(100) * 8 } else { *decoded_len };
 
         let mut out = vec![0xee; decoded_len];
-        let whole = codec.decode_into(&bytes, 1, &mut out);
         let (from, to) = (random.below(decoded_len + 1), random.below(decoded_len + 1));
         let (from, to) = (from.min(to), from.max(to));
         let mut part = vec![0xee; to - from];
-        let range = codec.decode_range_into(Window::whole(&bytes), decoded_len as u64, from as u64, 1, &mut part);
+        let clock = Instant::now();
+        MEMORY.reset_peak_usage();
+        let held = MEMORY.current_usage();
+        let whole = codec.decode_into(&bytes, threads, &mut out);
+        let range = codec.decode_range_into(Window::whole(&bytes), decoded_len as u64, from as u64, threads, &mut part);
+        let taken = MEMORY.peak_usage().saturating_sub(held);
+        slowest = slowest.max(clock.elapsed());
+        assert!(taken <= OVERHEAD, "round {round}: {taken} bytes for {decoded_len} declared");
         match whole {
             Ok(()) => {
                 accepted += 1;
                 range.unwrap();
-                assert_eq!(part, out[from..to]);
+                assert!(part == out[from..to]);
             }
             Err(error) => {
                 refused += 1;
@@ -65,10 +93,10 @@ fn mutated_streams_never_panic_or_hang() {
         }
     }
     assert!(accepted > MUTATIONS / 20 && refused > MUTATIONS / 20, "{accepted} accepted, {refused} refused");
+    assert!(slowest < Duration::from_secs(5), "the slowest stream took {slowest:?}");
     assert!(start.elapsed() < Duration::from_secs(300), "{:?} for {MUTATIONS} streams", start.elapsed());
 }
 
-#[test]
 fn claims_beyond_the_payload_are_refused_before_any_work() {
     let payload = [0u8; 64];
     for mode in [ZfpMode::FixedRate(3.0), ZfpMode::FixedPrecision(1), ZfpMode::FixedAccuracy(1.0)] {
@@ -84,8 +112,8 @@ fn claims_beyond_the_payload_are_refused_before_any_work() {
     }
 }
 
-/// Between nothing and a hundred values: smooth, rough, zero, or of every size.
-fn values(random: &mut Random) -> Vec<u8> {
+/// So many values: smooth, rough, zero, or of every size.
+fn values(len: usize, random: &mut Random) -> Vec<u8> {
     let kind = random.below(4);
     let value = |i: usize, random: &mut Random| match kind {
         0 => (i as f64 * 0.1).cos() * 40.0,
@@ -93,7 +121,7 @@ fn values(random: &mut Random) -> Vec<u8> {
         2 if i % 16 < 8 => 0.0,
         _ => Some(f64::from_bits(random.next())).filter(|v| v.is_finite()).unwrap_or(1.0),
     };
-    (0..random.below(101)).flat_map(|i| value(i, random).to_le_bytes()).collect()
+    (0..len).flat_map(|i| value(i, random).to_le_bytes()).collect()
 }
 
 fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {

@@ -145,6 +145,7 @@ mod tests {
             values in proptest::collection::vec(prop_oneof![9 => -1e3f64..1e3, 1 => Just(0.0), 1 => Just(-0.0)], 1..200),
             bad in proptest::option::of((0usize..200, prop_oneof![Just(f64::NAN), Just(f64::INFINITY)])),
             big: bool,
+            offset in 0usize..40,
         ) {
             let order = if big { ByteOrder::Big } else { ByteOrder::Little };
             let mut values = values;
@@ -162,7 +163,8 @@ mod tests {
                     Ok((min.to_bits(), max))
                 }
             };
-            let found = extrema(&bytes(&values, order), order, 1)
+            let memory = [vec![0xff; offset], bytes(&values, order)].concat();
+            let found = extrema(&memory[offset..], order, 1)
                 .map(|found| (found.min.to_bits(), found.max)).map_err(|(index, _)| index);
             prop_assert_eq!(found, plain);
         }

@@ -143,13 +143,15 @@ proptest! {
         which in 0usize..6,
         big: bool,
         range in (0usize..1500, 0usize..1500),
+        offset in 0usize..40,
     ) {
         let (dtype, order) = (FLOATS[which], if big { ByteOrder::Big } else { ByteOrder::Little });
         let layout = Layout::of(dtype).unwrap();
         let width = layout.element_len();
-        let bytes = elements(dtype, order, &choices);
+        let memory = [vec![0xff; offset], elements(dtype, order, &choices)].concat();
+        let bytes = &memory[offset..];
         let kinds: Vec<_> = bytes.chunks_exact(width).map(|element| layout.classify(element, order)).collect();
-        let Some(separated) = separate(&bytes, dtype, order, &both(), 1).unwrap() else {
+        let Some(separated) = separate(bytes, dtype, order, &both(), 1).unwrap() else {
             prop_assert!(kinds.iter().all(Option::is_none));
             return Ok(());
         };

@@ -180,18 +180,22 @@ proptest! {
         decimal in -8i32..8,
         big: bool,
         range in (0usize..700, 0usize..700),
+        offset in 0usize..40,
     ) {
         let order = if big { ByteOrder::Big } else { ByteOrder::Little };
-        let raw = bytes(&values, order);
+        // Values and packed bytes begin anywhere in memory.
+        let memory = [vec![0xff; offset], bytes(&values, order)].concat();
+        let raw = &memory[offset..];
         let request = Request { sp_decimal_scale_factor: decimal, ..Request::bits(bits) };
-        let packing = Packing::derive(request, &raw, order, 1).unwrap();
-        let mut packed = vec![0xee; packing.packed_len(values.len() as u64).unwrap() as usize];
-        packing.pack(&raw, order, 1, &mut packed).unwrap();
-        prop_assert_eq!(&packed, &plain::pack(&packing, &values));
-        let expected = bytes(&plain::unpack(&packing, &packed, values.len()), order);
-        let mut out = vec![0xee; values.len() * 8];
-        packing.unpack(&packed, order, 1, &mut out).unwrap();
-        prop_assert_eq!(&out, &expected);
+        let packing = Packing::derive(request, raw, order, 1).unwrap();
+        let mut packed = vec![0xee; offset + packing.packed_len(values.len() as u64).unwrap() as usize];
+        packing.pack(raw, order, 1, &mut packed[offset..]).unwrap();
+        let packed = &packed[offset..];
+        prop_assert_eq!(packed, &plain::pack(&packing, &values));
+        let expected = bytes(&plain::unpack(&packing, packed, values.len()), order);
+        let mut out = vec![0xee; offset + values.len() * 8];
+        packing.unpack(packed, order, 1, &mut out[offset..]).unwrap();
+        prop_assert_eq!(&out[offset..], &expected);
 
         let first = range.0.min(values.len());
         let end = (first + range.1).min(values.len());

@@ -177,6 +177,7 @@ fn word_64(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn values(count: usize, bits: u32) -> Vec<u64> {
         let noise = |i: u64| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (i << 7);
@@ -222,6 +223,27 @@ mod tests {
                 let mut back = vec![[0; 8]; 5];
                 read_groups_plain(&padded, bits, &mut back);
                 assert_eq!(back, groups, "{bits} bits in groups, plainly");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn groups_of_any_number_at_any_offset_agree_with_the_plain_twin(
+            count in 0usize..40,
+            bits in 1u32..32,
+            offset in 0usize..40,
+        ) {
+            let values = values(count * 8, bits);
+            let mut memory = vec![0xff; offset];
+            memory.extend(naive(&values, bits));
+            memory.extend([0xff; SLACK]);
+            let expected: Vec<[u32; 8]> =
+                values.as_chunks::<8>().0.iter().map(|group| group.map(|value| value as u32)).collect();
+            for read in [read_groups, read_groups_plain] {
+                let mut back = vec![[0; 8]; offset + count];
+                read(&memory[offset..], bits, &mut back[offset..]);
+                prop_assert_eq!(&back[offset..], &expected);
             }
         }
     }

@@ -194,17 +194,27 @@ mod tests {
             ),
             bits in 1u32..32,
             binary in -20i32..20,
+            offset in 0usize..40,
         ) {
             let packing = Packing { bits, reference: 0.0, binary, decimal: 0 };
             let quantiser = Quantiser::new(&packing);
-            let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_ne_bytes()).collect();
-            let swapped: Vec<[u8; 8]> = values.iter().map(|value| value.to_bits().swap_bytes().to_ne_bytes()).collect();
+            // Anywhere in memory.
+            let at_offset = |swap: bool| {
+                let mut memory = vec![0u8; offset];
+                for value in &values {
+                    let bits = value.to_bits();
+                    memory.extend(if swap { bits.swap_bytes() } else { bits }.to_ne_bytes());
+                }
+                memory
+            };
+            let (bytes, swapped) = (at_offset(false), at_offset(true));
+            let (bytes, swapped) = (bytes[offset..].as_chunks().0, swapped[offset..].as_chunks().0);
             let plain: Vec<u32> = bytes.iter().map(|value| quantiser.small::<false>(value)).collect();
-            let mut fast = vec![0; values.len()];
-            quantiser.quantise::<false>(&bytes, &mut fast);
-            prop_assert_eq!(&fast, &plain);
-            quantiser.quantise::<true>(&swapped, &mut fast);
-            prop_assert_eq!(&fast, &plain);
+            let mut fast = vec![0; offset + values.len()];
+            quantiser.quantise::<false>(bytes, &mut fast[offset..]);
+            prop_assert_eq!(&fast[offset..], &plain);
+            quantiser.quantise::<true>(swapped, &mut fast[offset..]);
+            prop_assert_eq!(&fast[offset..], &plain);
             let wide: Vec<u64> = bytes.iter().map(|value| quantiser.large::<false>(value)).collect();
             prop_assert_eq!(wide, plain.iter().map(|q| u64::from(*q)).collect::<Vec<_>>());
         }
