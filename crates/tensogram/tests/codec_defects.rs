@@ -2,7 +2,7 @@
 //! those of the codec specification.
 
 use fw_tensogram::*;
-use fw_tensor::{ByteOrder, DType, Selection};
+use fw_tensor::{ByteOrder, DType, Selection, select};
 use peak_alloc::PeakAlloc;
 use std::path::PathBuf;
 
@@ -110,7 +110,10 @@ fn szip_blocks_of_unusual_sizes_come_back() {
 #[test]
 fn absurd_zfp_rates_are_refused() {
     let data = bytes(&ramp(40));
-    for rate in [-1.0, 0.0, 1e9, 1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+    // A few hundred bits are more than any block can use; from there on it is a mistake or an attack.
+    let largest = message(&zfp_rate(doubles(40), 256.0), &data).unwrap();
+    assert_eq!((payload(&largest).len(), read(&largest).unwrap() == data), (40 * 256 / 8, true));
+    for rate in [-1.0, 0.0, 256.01, 257.0, 1e9, 1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let descriptor = zfp_rate(doubles(40), rate);
         assert!(message(&descriptor, &data).is_err(), "rate {rate}");
         let forged = renamed(&message(&descriptor.with_compression("lz4"), &data).unwrap(), "lz4", "zfp");
@@ -133,15 +136,40 @@ fn absurd_sz3_bounds_are_refused() {
     }
 }
 
+/// Levels outside 0 to 9 are refused, on either side (9.3).
+#[test]
+fn blosc2_levels_out_of_range_are_refused() {
+    let data = bytes(&ramp(40));
+    let descriptor = |level: i64| doubles(40).with_compression("blosc2").with_param("blosc2_clevel", level);
+    for level in [0, 9] {
+        assert_eq!(read(&message(&descriptor(level), &data).unwrap()).unwrap(), data, "level {level}");
+    }
+    let frame = payload(&message(&descriptor(5), &data).unwrap());
+    for level in [-1, 10, 255, i64::from(i32::MAX)] {
+        assert_eq!(message(&descriptor(level), &data).unwrap_err().code(), "blosc2_clevel_invalid", "level {level}");
+        let stored = pre_encoded(&descriptor(level), &frame);
+        assert_eq!(stored.unwrap_err().code(), "blosc2_clevel_invalid", "level {level}");
+    }
+}
+
 /// The reference refuses the one and divides by zero in the other (9.3, 12).
 #[test]
 fn empty_objects_are_refused_or_come_back_empty() {
     assert_eq!(message(&doubles(0).with_compression("blosc2"), &[]).unwrap_err().code(), "unsupported_combination");
-    for descriptor in [sz3(doubles(0), 0.1), zfp_rate(doubles(0), 16.0), doubles(0).with_compression("zstd")] {
-        // An error would do; a panic would not.
-        if let Ok(encoded) = message(&descriptor, &[]) {
-            assert_eq!(read(&encoded).unwrap(), [], "{descriptor:?}");
-        }
+    for (descriptor, empty) in [
+        (sz3(doubles(0), 0.1), true),
+        (zfp_rate(doubles(0), 16.0), true),
+        (szip(DataObjectDescriptor::new(DType::UInt8, &[0]).unwrap(), 8), true),
+        // These have a frame, or a length, around nothing.
+        (doubles(0).with_compression("zstd"), false),
+        (doubles(0).with_compression("lz4"), false),
+    ] {
+        let encoded = message(&descriptor, &[]).unwrap_or_else(|error| panic!("{error}: {descriptor:?}"));
+        assert_eq!(payload(&encoded).is_empty(), empty, "{descriptor:?}");
+        assert_eq!(read(&encoded).unwrap(), [], "{descriptor:?}");
+        // Values where none should be are refused.
+        let forged = pre_encoded(&descriptor_of(&encoded), &[0x5a; 40]);
+        assert!(forged.and_then(|forged| read(&forged)).is_err(), "{descriptor:?}");
     }
 }
 
@@ -279,9 +307,40 @@ fn szip_objects_without_values_have_an_empty_range() {
     assert!(object.decode_range(&[(0, 1)], &DecodeOptions::default()).is_err());
 }
 
-/// The reference reads no part without offsets; a slice walks the stream (10.4).
+/// Messages of the reference whose offsets are wrong, as it wrote them: whole, in parts and on threads (10.3).
 #[test]
-fn szip_without_offsets_still_slices() {
+fn recorded_wrong_szip_offsets_are_read_right() {
+    let mut wrong = 0;
+    for number in 0..4 {
+        let recorded = std::fs::read(vectors().join(format!("szip-offsetquirk-{number}.tgm"))).unwrap();
+        let view = MessageView::open(&recorded).unwrap();
+        let object = view.object(0).unwrap();
+        let descriptor = object.descriptor();
+        let whole = object.decode(&DecodeOptions::default()).unwrap();
+        // The same elements from us: the payload is the same, the offsets need not be.
+        let ours = message(descriptor, &whole).unwrap();
+        assert_eq!(payload(&ours), object.payload(), "vector {number}");
+        wrong +=
+            u32::from(descriptor_of(&ours).params["szip_block_offsets"] != descriptor.params["szip_block_offsets"]);
+        let (count, width) = (descriptor.element_count().unwrap(), descriptor.dtype.byte_width().unwrap());
+        for threads in [1, 2, 4] {
+            let options = DecodeOptions::default().with_threads(threads);
+            assert!(object.decode(&options).unwrap() == whole, "vector {number} on {threads} threads");
+            for first in (0..count - 40).step_by(13) {
+                let part = object.decode_range(&[(first, 40)], &options).unwrap().remove(0);
+                assert!(part == whole[first as usize * width..][..40 * width], "vector {number} from {first}");
+            }
+            let stepped = object.slice(select![7..; 50], &options).unwrap();
+            let expected: Vec<u8> = whole.chunks(width).skip(7).step_by(50).flatten().copied().collect();
+            assert_eq!(stepped.data(), expected, "vector {number} in steps");
+        }
+    }
+    assert!(wrong >= 3, "{wrong} of the recorded messages have wrong offsets");
+}
+
+/// The reference reads no part without offsets; here the stream is walked (10.4).
+#[test]
+fn szip_without_offsets_is_walked() {
     let data: Vec<u8> = (0..5000u16).flat_map(|at| (at / 3).to_le_bytes()).collect();
     let full = message(&szip(DataObjectDescriptor::new(DType::UInt16, &[5000]).unwrap(), 8), &data).unwrap();
     let view = MessageView::open(&full).unwrap();
@@ -292,8 +351,13 @@ fn szip_without_offsets_still_slices() {
     assert_eq!(read(&bare).unwrap(), data);
     let view = MessageView::open(&bare).unwrap();
     let object = view.object(0).unwrap();
-    let error = object.decode_range(&[(0, 1)], &DecodeOptions::default()).unwrap_err();
-    assert!(matches!(error, TensogramError::Compression(_)), "{error}");
+    for ranges in [&[(0, 1)][..], &[(4999, 1)], &[(0, 5000)], &[(4000, 100), (17, 3), (4050, 900), (5000, 0)]] {
+        let parts = object.decode_range(ranges, &DecodeOptions::default()).unwrap();
+        for ((first, len), part) in ranges.iter().zip(parts) {
+            assert!(part == data[*first as usize * 2..(first + len) as usize * 2], "{len} from {first}");
+        }
+    }
+    assert_eq!(object.decode_range(&[(4999, 2)], &DecodeOptions::default()).unwrap_err().code(), "range_out_of_bounds");
     let slice = object.slice(&Selection::new().axis(4000..4100), &DecodeOptions::default()).unwrap();
     assert_eq!(slice.data(), &data[8000..8200]);
 }
@@ -414,6 +478,44 @@ fn bombs_cost_nothing() {
     assert_small_heap();
 }
 
+/// Little masks that claim to be about a tera of elements: whatever is asked, nothing is reserved for them (14, 18).
+#[test]
+fn masks_of_bombs_cost_nothing() {
+    let count = 1 << 40;
+    let constant = doubles(count)
+        .with_encoding("simple_packing")
+        .with_param("sp_bits_per_value", 0u64)
+        .with_param("sp_reference_value", 1.5)
+        .with_param("sp_binary_scale_factor", 0i64);
+    let long_run = [0x01, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20]; // 2^40 ones
+    let run_container = [0x3b, 0x30, 0, 0, 1, 0, 0, 0xff, 0xff, 1, 0, 0, 0, 0xff, 0xff];
+    let blobs: [(&str, &[u8]); 9] = [
+        ("none", &[0xff; 64]),
+        ("rle", &long_run),
+        ("rle", &[0x01, 0x40]),
+        ("roaring", &run_container),
+        ("lz4", &[0, 0, 0, 0, 0x1f, 0, 1, 0, 0xff]),
+        ("lz4", &[0xff, 0xff, 0xff, 0x7f, 0x1f, 0, 1, 0, 0xff]),
+        ("zstd", &[0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 0x20, 0, 0, 0, 0x01, 0, 0]),
+        ("zstd", &[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 0x03, 0xff, 0xff, 0x00]),
+        ("blosc2", &[0x9e, 0xa8, b'b', b'2']),
+    ];
+    // With the limits as they are, and with none at all.
+    let mut unlimited = fw_bytes::Limits::default();
+    (unlimited.expansion_floor, unlimited.object_len) = (u64::MAX, u64::MAX);
+    for (method, blob) in blobs {
+        for (descriptor, payload) in [(constant.clone(), &[][..]), (doubles(count), &[0; 64])] {
+            let frame = masked(descriptor, payload, method, blob);
+            for options in [DecodeOptions::default(), DecodeOptions::default().with_limits(unlimited)] {
+                assert!(decode_object_from_frame(&frame, &options).is_err(), "{method}: {blob:?}");
+                // A part of the constant is no bomb; the mask that goes with it is still refused.
+                assert!(decode_range_from_frame(&frame, &[(0, 4)], &options).is_err(), "{method}: {blob:?}");
+            }
+        }
+    }
+    assert_small_heap();
+}
+
 /// Sizes in a frame set to nonsense make the reference read and write outside its buffers (9).
 #[test]
 fn blosc2_frames_are_checked_field_by_field() {
@@ -458,9 +560,8 @@ fn sz3_streams_are_checked_byte_by_byte() {
 /// Every damaged message of the shared vectors, crashes of the reference included: an error, or the declared size.
 #[test]
 fn damaged_vectors_are_errors_or_have_the_declared_size() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors/tensogram-codecs");
     let mut seen = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(vectors()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if !name.starts_with("corrupt-") || !name.ends_with(".tgm") {
@@ -482,6 +583,10 @@ fn damaged_vectors_are_errors_or_have_the_declared_size() {
 }
 
 // ---- helpers
+
+fn vectors() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors/tensogram-codecs")
+}
 
 fn ramp(count: u64) -> Vec<f64> {
     (0..count).map(|at| (at as f64 * 0.01).sin() * 30.0 + (at % 7) as f64 * 0.001).collect()
@@ -521,6 +626,20 @@ fn message(descriptor: &DataObjectDescriptor, data: &[u8]) -> Result<Vec<u8>> {
 /// A message whose payload is stored as given, and need not be that of its descriptor.
 fn pre_encoded(descriptor: &DataObjectDescriptor, payload: &[u8]) -> Result<Vec<u8>> {
     encode_pre_encoded(&GlobalMetadata::default(), &[(descriptor, payload)], &EncodeOptions::default())
+}
+
+/// An object's frame as no encoder writes it: with a mask of NaN of anybody's choice behind the payload.
+fn masked(mut descriptor: DataObjectDescriptor, payload: &[u8], method: &str, blob: &[u8]) -> Vec<u8> {
+    let mut masks = MasksMetadata::default();
+    let (offset, length) = (payload.len() as u64, blob.len() as u64);
+    masks.set(MaskKind::Nan, MaskDescriptor { method: method.to_owned(), offset, length, params: MetadataMap::new() });
+    descriptor.masks = Some(masks);
+    let cbor = descriptor.to_cbor();
+    let cbor_offset = 16 + (payload.len() + blob.len()) as u64;
+    let length = cbor_offset + cbor.len() as u64 + 20;
+    // Type 9, version 1, descriptor behind the payload, no digest.
+    let header = [&b"FR\0\x09\0\x01\0\x01"[..], &length.to_be_bytes()].concat();
+    [&header, payload, blob, &cbor, &cbor_offset.to_be_bytes(), &[0; 8], b"ENDF"].concat()
 }
 
 fn descriptor_of(message: &[u8]) -> DataObjectDescriptor {

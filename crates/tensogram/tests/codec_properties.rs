@@ -7,9 +7,13 @@ mod common;
 
 use cases::{CODECS, Case, Random};
 use fw_tensogram::{
-    DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, MessageView, encode, encode_pre_encoded,
+    DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, MessageView, TensogramError, Value, encode,
+    encode_pre_encoded,
 };
 use fw_tensor::{AxisSlice, ByteOrder, DType, Selection};
+
+/// Values of an object that every codec shares between threads.
+const LARGE: u64 = 320_000;
 
 #[test]
 fn lossless_pipelines_return_what_went_in() {
@@ -65,7 +69,7 @@ fn slices_are_slices_of_the_whole() {
         let view = MessageView::open(&message).unwrap();
         let object = view.object(0).unwrap();
         if case.descriptor.dtype == DType::Bitmask {
-            assert!(object.slice(&Selection::new(), &DecodeOptions::default()).is_err(), "{what}");
+            assert!(object.slice(Selection::new(), &DecodeOptions::default()).is_err(), "{what}");
             return;
         }
         let whole = object.decode(&DecodeOptions::default()).unwrap();
@@ -81,13 +85,25 @@ fn slices_are_slices_of_the_whole() {
 #[test]
 fn threads_do_not_change_bytes() {
     each_case(4, 12, |_, case, what| same_with_threads(case, what));
-    // Large enough for the work to be shared.
-    let values: Vec<f64> = (0..60_000).map(|at| (f64::from(at) * 0.001).sin() * 50.0 + f64::from(at % 11)).collect();
+}
+
+/// Large enough for every codec to share its work: several hundred thousand values each.
+#[test]
+fn threads_do_not_change_the_bytes_of_large_objects() {
+    let values: Vec<f64> = (0..LARGE).map(|at| (at as f64 * 0.001).sin() * 50.0 + (at % 11) as f64 * 0.125).collect();
     let doubles: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let swapped: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
     let words: Vec<u8> = values.iter().flat_map(|value| ((value * 100.0) as i32).to_le_bytes()).collect();
+    let holes = values.iter().enumerate().map(|(at, value)| match at % 301 {
+        0 => f64::NAN,
+        1 | 5 => f64::INFINITY,
+        17 if at > 200_000 => f64::NEG_INFINITY,
+        _ => *value,
+    });
+    let holes: Vec<u8> = holes.flat_map(f64::to_le_bytes).collect();
     let float64 = || little(DType::Float64);
     let int32 = || little(DType::Int32);
-    let packed = || float64().with_encoding("simple_packing").with_param("sp_bits_per_value", 24u64);
+    let packed = |bits: u64| float64().with_encoding("simple_packing").with_param("sp_bits_per_value", bits);
     let szip = |descriptor: DataObjectDescriptor| {
         descriptor
             .with_compression("szip")
@@ -97,22 +113,66 @@ fn threads_do_not_change_bytes() {
     };
     let shuffled = int32().with_filter("shuffle").with_param("shuffle_element_size", 4u64);
     let sz3 = float64().with_param("sz3_error_bound_mode", "abs").with_param("sz3_error_bound", 0.001);
-    let zfp = float64().with_param("zfp_mode", "fixed_rate").with_param("zfp_rate", 12.0);
+    let zfp = |mode: &str, key: &str, value: Value| {
+        float64().with_compression("zfp").with_param("zfp_mode", mode).with_param(key, value)
+    };
+    let big = DataObjectDescriptor { byte_order: ByteOrder::Big, ..float64() };
+    let blosc2 = |codec: &str| int32().with_compression("blosc2").with_param("blosc2_codec", codec);
+    let masked = EncodeOptions { allow_nan: true, allow_inf: true, ..EncodeOptions::default() };
+    let plain = EncodeOptions::default();
     let objects = [
-        (packed(), &doubles),
-        (szip(packed()), &doubles),
-        (szip(int32()), &words),
-        (shuffled.clone(), &words),
-        (shuffled.with_compression("zstd"), &words),
-        (int32().with_compression("lz4"), &words),
-        (int32().with_compression("blosc2"), &words),
-        (sz3.with_compression("sz3"), &doubles),
-        (zfp.with_compression("zfp"), &doubles),
+        (float64(), &doubles, &plain),
+        (big.clone(), &swapped, &plain),
+        (float64(), &holes, &masked),
+        (packed(24), &doubles, &plain),
+        (packed(11), &doubles, &plain),
+        (szip(packed(24)), &doubles, &plain),
+        (szip(int32()), &words, &plain),
+        (shuffled.clone(), &words, &plain),
+        (shuffled.clone().with_compression("zstd"), &words, &plain),
+        (shuffled.with_compression("lz4"), &words, &plain),
+        (int32().with_compression("lz4"), &words, &plain),
+        (blosc2("lz4"), &words, &plain),
+        (blosc2("blosclz"), &words, &plain),
+        (blosc2("zstd").with_param("blosc2_clevel", 1u64), &words, &plain),
+        (sz3.with_compression("sz3"), &doubles, &plain),
+        (zfp("fixed_rate", "zfp_rate", Value::from(12.0)), &doubles, &plain),
+        (zfp("fixed_precision", "zfp_precision", Value::from(20u64)), &doubles, &plain),
+        (zfp("fixed_accuracy", "zfp_tolerance", Value::from(0.01)), &doubles, &plain),
     ];
-    for (descriptor, data) in objects {
-        let case = Case { descriptor, data: data.clone(), options: EncodeOptions::default(), ranges: Vec::new() };
+    for (descriptor, data, options) in &objects {
+        let case = Case {
+            descriptor: descriptor.clone(),
+            data: data.to_vec(),
+            options: (*options).clone(),
+            ranges: Vec::new(),
+        };
         same_with_threads(&case, &case.label());
     }
+    // All of them in one message: objects are spread over the threads too.
+    let whole = |threads| {
+        let options = EncodeOptions { threads, provenance: Some(common::provenance()), ..masked.clone() };
+        let all: Vec<_> = objects.iter().map(|(descriptor, data, _)| (descriptor, data.as_slice())).collect();
+        encode(&GlobalMetadata::default(), &all[..8], &options).unwrap()
+    };
+    let message = whole(1);
+    assert!(whole(2) == message && whole(4) == message);
+}
+
+/// From 32 MiB on a zstd frame is made of jobs, whoever does them.
+#[test]
+fn threads_do_not_change_the_bytes_of_a_long_zstd_frame() {
+    let count = (33 << 20) / 4u64;
+    let data: Vec<u8> = (0..count as u32).flat_map(|at| ((at / 3) ^ ((at >> 9) & 15)).to_le_bytes()).collect();
+    let mut descriptor = DataObjectDescriptor::new(DType::UInt32, &[count]).unwrap().with_compression("zstd");
+    descriptor.byte_order = ByteOrder::Little;
+    let case = Case {
+        descriptor: descriptor.with_param("zstd_level", -5i64),
+        data,
+        options: EncodeOptions::default(),
+        ranges: Vec::new(),
+    };
+    same_with_threads(&case, "33 MiB");
 }
 
 #[test]
@@ -164,6 +224,60 @@ fn damaged_payloads_are_errors_or_have_the_declared_size() {
     assert!(refused > 500, "only {refused} refused");
 }
 
+/// Bytes changed where they stand in the message: a digest notices all of it, and without one the answer is an error
+/// or has the declared size, also when masks are hit.
+#[test]
+fn damage_in_place_is_noticed_by_digests_and_harmless_without() {
+    let (mut masked, mut refused, mut read) = (0, 0, 0);
+    each_case(6, 25, |random, case, what| {
+        let message = encoded(case, 1);
+        let view = MessageView::open(&message).unwrap();
+        let object = view.object(0).unwrap();
+        let region = object.parts().region;
+        let masks: u64 = object.masks().map(|(_, mask, _)| mask.length).sum();
+        if region.is_empty() {
+            return;
+        }
+        for round in 0..8 {
+            // Every other time in the masks, where there are some.
+            let (start, len) = match round % 2 == 0 && masks > 0 {
+                true => (region.end - masks, masks),
+                false => (region.start, region.len()),
+            };
+            masked += u32::from(start > region.start);
+            let mut damaged = message.clone();
+            let at = (start + random.below(len)) as usize;
+            let end = (at + 1 + random.below(4) as usize).min(region.end as usize);
+            let change = 1 << random.below(8);
+            damaged[at..end].iter_mut().for_each(|byte| *byte ^= change);
+            let view = MessageView::open(&damaged).unwrap();
+            let object = view.object(0).unwrap();
+            let verified = object.decode(&DecodeOptions::default().with_verify_hash());
+            assert!(matches!(verified, Err(TensogramError::HashMismatch { .. })), "{what}");
+            for options in [
+                DecodeOptions::default(),
+                DecodeOptions { restore_non_finite: false, ..DecodeOptions::default() },
+                DecodeOptions::default().with_threads(2),
+            ] {
+                match object.decode(&options) {
+                    Ok(found) => {
+                        assert_eq!(found.len(), case.data.len(), "{what}");
+                        read += 1;
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+            if let Ok(masks) = object.decode_masks() {
+                let count = object.descriptor().element_count().unwrap();
+                assert!([masks.nan, masks.pos_inf, masks.neg_inf].iter().flatten().all(|mask| mask.count() == count));
+            }
+            _ = object.decode_range(&case.ranges, &DecodeOptions::default());
+            _ = object.slice(Selection::new(), &DecodeOptions::default());
+        }
+    });
+    assert!(masked > 50 && refused > 200 && read > 200, "{masked} in masks, {refused} refused, {read} read");
+}
+
 /// `count` random cases of every codec.
 fn each_case(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Case, &str)) {
     for (index, codec) in CODECS.iter().enumerate() {
@@ -195,7 +309,7 @@ fn same_with_threads(case: &Case, what: &str) {
 }
 
 fn little(dtype: DType) -> DataObjectDescriptor {
-    DataObjectDescriptor { byte_order: ByteOrder::Little, ..DataObjectDescriptor::new(dtype, &[60_000]).unwrap() }
+    DataObjectDescriptor { byte_order: ByteOrder::Little, ..DataObjectDescriptor::new(dtype, &[LARGE]).unwrap() }
 }
 
 /// A selection, and the indices it means along each axis, worked out the slow way.
