@@ -12,13 +12,12 @@ pub(super) struct RangeReader<'a> {
     order: ByteOrder,
     compressor: Option<Box<dyn Codec>>,
     #[cfg(feature = "packing")]
-    packing: Option<crate::packing::Packing>,
+    packing: Option<Result<crate::packing::Packing, CodecError>>,
 }
 
 impl<'a> RangeReader<'a> {
     /// # Errors
-    /// Elements that do not begin at byte boundaries, a codec that is not built in, packing parameters that are not
-    /// complete.
+    /// Elements that do not begin at byte boundaries, a codec that is not built in.
     pub(super) fn new(pipeline: &'a Pipeline, order: ByteOrder) -> Result<Self, CodecError> {
         pipeline.element_len()?;
         let packed = matches!(pipeline.stages.encoding, Encoding::SimplePacking(_));
@@ -31,7 +30,7 @@ impl<'a> RangeReader<'a> {
             order,
             compressor: pipeline.decompressor(order)?,
             #[cfg(feature = "packing")]
-            packing: packed.then(|| pipeline.packing()).transpose()?,
+            packing: packed.then(|| pipeline.packing()),
         })
     }
 
@@ -107,8 +106,12 @@ impl<'a> RangeReader<'a> {
     /// Packed values: the bytes that cover them, out of the compressor where there is one.
     #[cfg(feature = "packing")]
     fn unpack(&self, payload: Window<'_>, range: Range<u64>, threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
-        // `new` set it for pipelines that pack.
-        let Some(packing) = &self.packing else { return Ok(()) };
+        let packing = match &self.packing {
+            Some(Ok(packing)) => packing,
+            Some(Err(error)) => return Err(error.clone()),
+            // `new` sets it for pipelines that pack.
+            None => return Ok(()),
+        };
         let span = self.pipeline.stage_range(&range)?;
         let unpack =
             |packed: &[u8], out: &mut [u8]| packing.unpack_range(packed, range.start, self.order, threads, out);
