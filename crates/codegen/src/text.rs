@@ -102,7 +102,9 @@ mod tests {
     fn depth_follows_the_tree() {
         let mut text = Text::new();
         text.gap().block("a {", "}", |inner| {
-            inner.line("b\nc").gap().gap().block("d {", "}", |inner| drop(inner.line("e")));
+            inner.line("b\nc").gap().gap().block("d {", "}", |inner| {
+                inner.line("e");
+            });
         });
         assert_eq!(text.render("  "), "a {\n  b\n  c\n\n  d {\n    e\n  }\n}\n");
     }
