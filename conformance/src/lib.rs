@@ -9,6 +9,7 @@
 //! - [`row`] one row per vector: panics caught, time and memory measured, verdict printed
 //! - [`digest`] hex and SHA-256, as manifests write them
 //! - [`golden`] what our own encoders write, compared byte by byte
+//! - [`matrix`] generated code of every language against the vectors and each other
 //! - [`tensogram`], [`codecs`], [`bintensors`], [`structframe`] one adapter per manifest format
 
 #![forbid(unsafe_code)]
@@ -19,6 +20,7 @@ pub mod digest;
 pub mod discover;
 pub mod golden;
 pub mod known;
+pub mod matrix;
 pub mod row;
 pub mod structframe;
 pub mod tensogram;

@@ -1,7 +1,9 @@
-//! The runner: `fw-conformance [--vectors DIR] [--known FILE] [--quiet]`, and `fw-conformance golden [--update]`.
+//! The runner: `fw-conformance [--vectors DIR] [--known FILE] [--quiet]`, `fw-conformance golden [--update]`, and
+//! `fw-conformance matrix --work DIR [--lang LANG]...`.
 
 #![forbid(unsafe_code)]
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,6 +27,10 @@ usage: cargo xtask conformance [--vectors DIR] [--known FILE] [--quiet]
 usage: cargo xtask golden [--update]
 
   --update        rewrite golden bytes that changed; the old ones go to golden/legacy/
+
+usage: cargo xtask matrix [--lang LANG]...
+
+  --lang LANG     only this language; all of them otherwise
 ";
 
 fn main() -> ExitCode {
@@ -41,12 +47,16 @@ fn run() -> Result<ExitCode> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (mut vectors, mut known, mut show) = (None, here.join("known-failures.txt"), Show::All);
     let (mut golden, mut mode) = (false, Mode::Verify);
+    let (mut matrix, mut work, mut langs) = (false, None, Vec::new());
     let mut args = lexopt::Parser::from_env();
     while let Some(argument) = args.next()? {
         match argument {
             Long("vectors") => vectors = Some(PathBuf::from(args.value()?)),
             Long("known") => known = PathBuf::from(args.value()?),
             Value(command) if command == "golden" => golden = true,
+            Value(command) if command == "matrix" => matrix = true,
+            Long("work") if matrix => work = Some(PathBuf::from(args.value()?)),
+            Long("lang") if matrix => langs.push(args.value()?.string()?),
             Long("update") if golden => mode = Mode::Update,
             Long("quiet") => show = Show::Deviations,
             Long("help") | Short('h') => {
@@ -67,6 +77,11 @@ fn run() -> Result<ExitCode> {
         println!("{} passed, {} failed", rows.passed(), rows.failed());
         return Ok(if rows.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
+    if matrix {
+        let work = work.unwrap_or_else(|| std::env::temp_dir().join("fw-matrix"));
+        let vectors = vectors.unwrap_or_else(|| here.join("../vectors/struct-frame"));
+        return run_matrix(&vectors, &work, &langs);
+    }
     let mut rows = Rows::new(KnownFailures::read(&known)?, meter, show);
     let own = vectors.is_none();
     let folder = vectors.unwrap_or_else(|| here.join("../vectors"));
@@ -79,4 +94,20 @@ fn run() -> Result<ExitCode> {
     ensure!(passed + failed + expected > 0, "no manifest below {}", folder.display());
     println!("{passed} passed, {failed} failed, {expected} known failures");
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints the matrix; a hole is a failure. Skipped languages go to the file that `FW_SKIPPED` names.
+fn run_matrix(vectors: &Path, work: &Path, langs: &[String]) -> Result<ExitCode> {
+    let outcome = fw_conformance::matrix::run(vectors, work, langs)?;
+    let mut failures = outcome.failures;
+    failures.extend(outcome.table.holes());
+    failures.iter().for_each(|failure| println!("FAIL {failure}"));
+    print!("{}", outcome.table);
+    outcome.skipped.iter().for_each(|skipped| println!("skipped: {skipped}"));
+    if let Some(log) = std::env::var_os("FW_SKIPPED") {
+        let mut log = std::fs::OpenOptions::new().append(true).create(true).open(log)?;
+        outcome.skipped.iter().try_for_each(|skipped| writeln!(log, "{skipped}"))?;
+    }
+    println!("{} passed, {} failed", outcome.passed, failures.len());
+    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

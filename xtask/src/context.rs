@@ -55,6 +55,18 @@ impl Context {
         command
     }
 
+    /// The matrix of generated languages. Without Python the languages that need it say so themselves.
+    pub(crate) fn matrix(&mut self) -> Result<Command> {
+        let interpreter = self.python().map(|environment| environment.interpreter.clone());
+        let mut command = self.conformance();
+        command.arg("matrix").arg("--work").arg(self.target.join("matrix"));
+        match interpreter {
+            Ok(interpreter) => drop(command.env("FW_PYTHON", interpreter)),
+            Err(error) => eprintln!("{error:#}"),
+        }
+        Ok(command)
+    }
+
     /// The canonical struct-frame golden set, which lives beside the project and is never part of it.
     pub(crate) fn golden_set(&self) -> Option<PathBuf> {
         let folder = match env::var_os("FW_GOLDEN") {

@@ -26,6 +26,7 @@ usage: cargo xtask COMMAND
   conformance [--vectors DIR] [--quiet]
                                    every vector manifest below DIR (the project's own vectors), one row per vector
   golden [--update]                our golden bytes, compared; --update rewrites them on purpose
+  matrix [--lang LANG]...          generated code of every language against the vectors and each other
   bench codecs [--quick] [--update]
                                    our codecs beside the reference crate; --update writes docs/benchmarks.md
   venv                             set up the Python environment that interop tests use, print its interpreter
@@ -56,6 +57,11 @@ fn run() -> Result<ExitCode> {
             if command == "golden" {
                 runner.arg("golden");
             }
+            let status = runner.args(args.raw_args()?).status()?;
+            Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+        }
+        "matrix" => {
+            let mut runner = context.matrix()?;
             let status = runner.args(args.raw_args()?).status()?;
             Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
         }

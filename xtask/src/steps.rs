@@ -31,6 +31,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "tests", about: "unit, property, integration, interop and documentation tests", run: tests },
     Step { name: "golden", about: "what our encoders write, byte by byte", run: golden },
     Step { name: "conformance", about: "every vector manifest of the project", run: conformance },
+    Step { name: "matrix", about: "generated code of every language, against the vectors and each other", run: matrix },
 ];
 
 /// Crates in which every feature must build with no other beside it.
@@ -113,4 +114,14 @@ fn golden(context: &mut Context) -> Result<Outcome> {
 fn conformance(context: &mut Context) -> Result<Outcome> {
     let (output, success) = tee(context.conformance().arg("--quiet"))?;
     Ok(Outcome::from_closing_line(&output, success))
+}
+
+fn matrix(context: &mut Context) -> Result<Outcome> {
+    let skip_log = context.target.join("skipped-matrix.txt");
+    fs::write(&skip_log, "")?;
+    let mut matrix = context.matrix()?;
+    let (output, success) = tee(matrix.env("FW_SKIPPED", &skip_log))?;
+    let mut outcome = Outcome::from_closing_line(&output, success);
+    outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
+    Ok(outcome)
 }

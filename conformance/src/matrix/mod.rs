@@ -1,0 +1,243 @@
+//! Generated code in every language against the vectors and against each other.
+//!
+//! For each language and each group of vectors, an [`Adapter`] writes and builds a program that holds the group's messages
+//! as literals of that language. The program encodes them; what it writes must be the bytes of the vectors. It then
+//! decodes what every other language wrote, through every reader, and compares with its literals. Last it is fed
+//! damaged frames and must find in them what our own runtime finds.
+//!
+//! - [`suite`] a group of vectors as cases, and the damaged frames made from them
+//! - [`program`] the programs' common command line
+//! - [`table`] who read whom, as a table
+//! - one file per language
+
+mod program;
+mod suite;
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context as _, Result, ensure};
+
+pub use program::Program;
+pub use suite::{Case, Suite};
+pub use table::Table;
+
+/// A language in the matrix: how a program for one suite is made.
+pub trait Adapter: Sync {
+    /// Its name in the table.
+    fn name(&self) -> &'static str;
+
+    /// Why it cannot run on this machine; `None` when it can. Names what to install.
+    fn missing(&self) -> Option<String>;
+
+    /// Writes the program into the empty `folder`, builds it, and returns the command that starts it.
+    ///
+    /// # Errors
+    /// When generated code does not build: the compiler's words.
+    fn build(&self, suite: &Suite, folder: &Path) -> Result<Vec<OsString>>;
+
+    /// A case that this adapter cannot take part in, with the reason; only for peers with known defects.
+    fn exception(&self, _suite: &Suite, _case: &Case) -> Option<String> {
+        None
+    }
+}
+
+/// Every language.
+pub fn adapters() -> Vec<Box<dyn Adapter>> {
+    Vec::new()
+}
+
+/// What came out.
+pub struct Outcome {
+    /// Who read whom.
+    pub table: Table,
+    /// Checks that held.
+    pub passed: usize,
+    /// Checks that did not, each with what was found.
+    pub failures: Vec<String>,
+    /// Languages that could not run here, and exceptions of peers.
+    pub skipped: Vec<String>,
+}
+
+/// Runs the matrix over every group of vectors below `vectors`; programs are made below `work`.
+///
+/// # Errors
+/// When the vectors cannot be read, or nothing is there to run.
+pub fn run(vectors: &Path, work: &Path, only: &[String]) -> Result<Outcome> {
+    let suites = suite::load(vectors)?;
+    ensure!(!suites.is_empty(), "no struct-frame vectors below {}", vectors.display());
+    let mut outcome = Outcome { table: Table::default(), passed: 0, failures: Vec::new(), skipped: Vec::new() };
+    let mut adapters = adapters();
+    adapters.retain(|adapter| only.is_empty() || only.iter().any(|name| name == adapter.name()));
+    ensure!(!adapters.is_empty(), "no such language: {}", only.join(", "));
+    adapters.retain(|adapter| match adapter.missing() {
+        Some(reason) => {
+            outcome.skipped.push(format!("matrix: {}: {reason}", adapter.name()));
+            false
+        }
+        None => true,
+    });
+
+    let built = build_all(&adapters, &suites, work, &mut outcome);
+    for (at, suite) in suites.iter().enumerate() {
+        run_suite(suite, at, &adapters, &built, work, &mut outcome).with_context(|| format!("group {}", suite.name))?;
+    }
+    Ok(outcome)
+}
+
+type Built = BTreeMap<(usize, usize), Program>;
+
+/// A frame per case, or a refusal.
+type Frames = Vec<Option<Vec<u8>>>;
+
+/// A verdict per case.
+type Verdicts = Vec<Result<(), String>>;
+
+/// Compilers run side by side, one per processor.
+fn build_all(adapters: &[Box<dyn Adapter>], suites: &[Suite], work: &Path, outcome: &mut Outcome) -> Built {
+    let jobs: Vec<(usize, usize)> =
+        (0..adapters.len()).flat_map(|language| (0..suites.len()).map(move |suite| (language, suite))).collect();
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(&(language, suite)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (adapter, of) = (&adapters[language], &suites[suite]);
+                    let folder = work.join(adapter.name()).join(&of.name);
+                    let made = empty(&folder).and_then(|()| adapter.build(of, &folder));
+                    results.lock().expect("no worker panics with the lock").push(((language, suite), folder, made));
+                }
+            });
+        }
+    });
+    let mut built = Built::new();
+    for ((language, suite), folder, made) in results.into_inner().expect("all workers are done") {
+        match made {
+            Ok(command) => drop(built.insert((language, suite), Program { command, folder })),
+            Err(error) => {
+                outcome.failures.push(format!("{} {}: {error:#}", adapters[language].name(), suites[suite].name));
+            }
+        }
+    }
+    built
+}
+
+fn run_suite(
+    suite: &Suite,
+    at: usize,
+    adapters: &[Box<dyn Adapter>],
+    built: &Built,
+    work: &Path,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let folder = work.join("exchange").join(&suite.name);
+    empty(&folder)?;
+    let hostile = folder.join("hostile.bin");
+    fs::write(&hostile, suite.hostile_records())?;
+
+    // What everyone writes; the vectors themselves are one more writer.
+    let expected: Frames = suite.cases.iter().map(|case| case.frame.clone()).collect();
+    let mut written: Vec<(&str, Frames)> = vec![("vectors", expected.clone())];
+    for (language, adapter) in adapters.iter().enumerate() {
+        let Some(program) = built.get(&(language, at)) else { continue };
+        match program.encode(&folder.join(format!("{}.bin", adapter.name())), suite.cases.len()) {
+            Ok(records) => {
+                let mut good = 0;
+                for ((case, record), expected) in suite.cases.iter().zip(&records).zip(&expected) {
+                    if record == expected {
+                        good += 1;
+                    } else if let Some(reason) = adapter.exception(suite, case) {
+                        outcome.skipped.push(format!("matrix: {} {}: {reason}", adapter.name(), case.id));
+                    } else {
+                        let what = suite::difference(expected.as_deref(), record.as_deref());
+                        outcome.failures.push(format!("{} encodes {}/{}: {what}", adapter.name(), suite.name, case.id));
+                    }
+                }
+                outcome.passed += good;
+                outcome.table.add(adapter.name(), "vectors", good, suite.cases.len());
+                written.push((adapter.name(), records));
+            }
+            Err(error) => outcome.failures.push(format!("{} encodes {}: {error:#}", adapter.name(), suite.name)),
+        }
+    }
+
+    for (language, adapter) in adapters.iter().enumerate() {
+        let Some(program) = built.get(&(language, at)) else { continue };
+        read_all(suite, adapter.as_ref(), program, &written, &folder, outcome)?;
+        match program.hostile(&hostile) {
+            Ok(found) if found == suite.hostile_expected() => outcome.passed += 1,
+            Ok(found) => outcome.failures.push(format!(
+                "{} finds {found:?} (frames, bad checksums) in the damaged frames of {}, expected {:?}",
+                adapter.name(),
+                suite.name,
+                suite.hostile_expected()
+            )),
+            Err(error) => outcome.failures.push(format!("{} damaged {}: {error:#}", adapter.name(), suite.name)),
+        }
+    }
+    Ok(())
+}
+
+/// One reader against every writer. Writers that wrote the same bytes are read once.
+fn read_all(
+    suite: &Suite,
+    adapter: &dyn Adapter,
+    program: &Program,
+    written: &[(&str, Frames)],
+    folder: &Path,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let mut verdicts: Vec<(&Frames, Verdicts)> = Vec::new();
+    let mut told = BTreeSet::new();
+    for (writer, records) in written {
+        let known = verdicts.iter().position(|(bytes, _)| *bytes == records);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let path: PathBuf = folder.join(format!("{writer}-for-{}.bin", adapter.name()));
+                fs::write(&path, program::records(records))?;
+                let verdict = match program.decode(&path, suite.cases.len()) {
+                    Ok(verdict) => verdict,
+                    Err(error) => {
+                        let who = adapter.name();
+                        outcome.failures.push(format!("{who} decodes {writer}'s {}: {error:#}", suite.name));
+                        continue;
+                    }
+                };
+                verdicts.push((records, verdict));
+                verdicts.len() - 1
+            }
+        };
+        let mut good = 0;
+        for (case, verdict) in suite.cases.iter().zip(&verdicts[at].1) {
+            match verdict {
+                Ok(()) => good += 1,
+                Err(_) if adapter.exception(suite, case).is_some() => {}
+                Err(why) => {
+                    // The same bytes fail the same way for every writer: once is enough.
+                    if told.insert((at, case.id.clone())) {
+                        let who = adapter.name();
+                        outcome.failures.push(format!("{who} decodes {writer}'s {}/{}: {why}", suite.name, case.id));
+                    }
+                }
+            }
+        }
+        outcome.passed += good;
+        outcome.table.add(writer, adapter.name(), good, suite.cases.len());
+    }
+    Ok(())
+}
+
+fn empty(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    Ok(())
+}
