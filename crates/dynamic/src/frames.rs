@@ -64,6 +64,11 @@ impl<'c, 's> FrameCodec<'c, 's> {
         self.framing
     }
 
+    /// The schema.
+    pub fn schema(&self) -> &'s Schema {
+        self.codec.schema()
+    }
+
     /// What frame readers look up.
     pub fn infos(&self) -> &[MessageInfo] {
         &self.infos

@@ -172,7 +172,7 @@ fn default_of<'s>(defaults: Option<&Value<'s>>, name: &str) -> Result<Value<'s>,
     value.cloned().ok_or_else(|| Error::new("missing_field", "no value given").inside(name))
 }
 
-fn bytes_from_json(json: &Json) -> Option<Vec<u8>> {
+pub(crate) fn bytes_from_json(json: &Json) -> Option<Vec<u8>> {
     json.get("hex").and_then(Json::as_str).and_then(from_hex)
 }
 

@@ -28,6 +28,7 @@ mod error; // what went wrong, on which path, at which byte
 mod frames; // frames <-> values, columns; which framing bytes have
 mod image; // wire layout <-> fixed layout
 mod json; // values <-> JSON
+mod line; // frames <-> lines of JSON
 mod value; // self-describing values
 
 #[cfg(feature = "testing")]
@@ -37,4 +38,5 @@ pub use codec::{Codec, Strictness};
 pub use error::Error;
 pub use frames::{Detection, FrameCodec, detect, message_infos};
 pub use fw_structframe::Layout;
+pub use line::{FrameLine, shown_name};
 pub use value::{UnionValue, Value};

@@ -31,4 +31,6 @@ mod wire; // which bytes stand around a payload
 
 pub use frame::{BadChecksum, Counters, Event, Frame, Frames, Stream, WriteError, frame_len, write};
 pub use message::{Message, MessageError, read_message, write_message};
-pub use wire::{Framing, Header, HeaderKind, Layout, Lookup, MessageInfo, PayloadKind, Profile};
+pub use wire::{
+    Framing, Header, HeaderKind, Layout, Lookup, MessageInfo, PayloadKind, Profile, UnknownFraming, UnknownProfile,
+};

@@ -168,10 +168,61 @@ impl fmt::Display for Framing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.profile() {
             Some(profile) => f.write_str(profile.name()),
-            None => write!(f, "{} + {}", self.header.name(), self.payload.name()),
+            None => write!(f, "{}+{}", self.header.name(), self.payload.name()),
         }
     }
 }
+
+impl FromStr for Framing {
+    type Err = UnknownFraming;
+
+    /// A profile's name, or a header kind and a payload kind joined by `+`. Case, spaces, `-` and `_` do not matter.
+    ///
+    /// ```
+    /// use fw_structframe::{Framing, HeaderKind, PayloadKind, Profile};
+    ///
+    /// assert_eq!("network".parse(), Ok(Profile::Network.framing()));
+    /// assert_eq!("tiny+ext-length".parse::<Framing>().is_err(), true);
+    /// assert_eq!("tiny+extended-length".parse(), Ok(Framing::new(HeaderKind::Tiny, PayloadKind::ExtendedLength)));
+    /// ```
+    fn from_str(text: &str) -> Result<Self, UnknownFraming> {
+        if let Some(profile) = Profile::ALL.into_iter().find(|profile| alike(profile.name(), text)) {
+            return Ok(profile.framing());
+        }
+        let (header, payload) = text.split_once('+').ok_or(UnknownFraming)?;
+        let header = HeaderKind::ALL.into_iter().find(|kind| alike(kind.name(), header)).ok_or(UnknownFraming)?;
+        let payload = PayloadKind::ALL.into_iter().find(|kind| alike(kind.name(), payload)).ok_or(UnknownFraming)?;
+        Ok(Self::new(header, payload))
+    }
+}
+
+/// Equal but for case and separators.
+fn alike(name: &str, text: &str) -> bool {
+    let letters = text.bytes().filter(|byte| !matches!(byte, b' ' | b'-' | b'_'));
+    letters.map(|byte| byte.to_ascii_lowercase()).eq(name.bytes().map(|byte| byte.to_ascii_lowercase()))
+}
+
+/// No framing has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownFraming;
+
+impl fmt::Display for UnknownFraming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown framing, expected standard, sensor, ipc, bulk, network, or HEADER+PAYLOAD: ")?;
+        list(f, HeaderKind::ALL.map(HeaderKind::name))?;
+        f.write_str(" + ")?;
+        list(f, PayloadKind::ALL.map(PayloadKind::name))
+    }
+}
+
+fn list<const N: usize>(f: &mut fmt::Formatter<'_>, names: [&str; N]) -> fmt::Result {
+    names.into_iter().enumerate().try_for_each(|(at, name)| {
+        f.write_str(if at == 0 { "" } else { "|" })?;
+        f.write_str(name)
+    })
+}
+
+impl core::error::Error for UnknownFraming {}
 
 /// The five framings with a name of their own. Complete: the format names no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -282,5 +333,19 @@ mod tests {
         assert_eq!(Profile::ALL.map(|profile| profile.framing().overhead()), [6, 2, 1, 8, 11]);
         assert_eq!("Network".parse(), Ok(Profile::Network));
         assert_eq!("nonsense".parse::<Profile>(), Err(UnknownProfile));
+    }
+
+    #[test]
+    fn names_of_framings_read_back() {
+        for header in HeaderKind::ALL {
+            for payload in PayloadKind::ALL {
+                let framing = Framing::new(header, payload);
+                assert_eq!(std::format!("{framing}").parse(), Ok(framing));
+            }
+        }
+        assert_eq!("BASIC + extended_msg-ids".parse(), Ok(Framing::new(HeaderKind::Basic, PayloadKind::ExtendedMsgIds)));
+        for wrong in ["", "+", "basic", "basic+", "basic+seq+seq", "standards"] {
+            assert_eq!(wrong.parse::<Framing>(), Err(UnknownFraming), "{wrong}");
+        }
     }
 }

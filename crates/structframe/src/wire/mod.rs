@@ -4,7 +4,7 @@ mod framing; // header kinds, payload kinds, profiles
 mod header; // the bytes between start and payload
 mod info; // what readers look up by id
 
-pub use framing::{Framing, HeaderKind, Layout, PayloadKind, Profile};
+pub use framing::{Framing, HeaderKind, Layout, PayloadKind, Profile, UnknownFraming, UnknownProfile};
 pub use header::Header;
 pub(crate) use header::{Fields, checksum, read_fields, write_fields};
 pub use info::{Lookup, MessageInfo};
