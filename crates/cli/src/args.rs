@@ -20,8 +20,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say what a file is and what it holds
-    Info(Look),
+    /// Say what a file is and what it holds; a struct-frame capture with --schema
+    Info(Info),
     /// List what a file holds, one line per tensor
     Ls(Look),
     /// Print metadata and descriptors, or the annotated bytes with --hex
@@ -34,6 +34,10 @@ pub(crate) enum Command {
     Convert(Convert),
     /// Compare two tensor files of any formats, tensor by tensor
     Diff(Diff),
+    /// Print the frames of a struct-frame capture or live stream, a line of JSON each
+    Decode(Decode),
+    /// Write lines of JSON as struct-frame frames
+    Encode(Encode),
     /// Check, format, explain and compare struct-frame schemas
     #[command(subcommand)]
     Schema(Schema),
@@ -49,6 +53,93 @@ pub(crate) struct Look {
     pub(crate) file: PathBuf,
     /// Print JSON
     #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  fw info forecast.tgm\n  fw info flight.bin --schema robot.sf\n  \
+                        fw info flight.bin --schema robot.sf --profile network --time stamp_us:us")]
+pub(crate) struct Info {
+    /// The file
+    pub(crate) file: PathBuf,
+    /// The schema of a struct-frame capture
+    #[arg(long, short, value_name = "SCHEMA")]
+    pub(crate) schema: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) profile: Profile,
+    /// Rates by this field of the messages that have it, in seconds or in UNIT: s, ms, us or ns
+    #[arg(long, value_name = "FIELD[:UNIT]", requires = "schema")]
+    pub(crate) time: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which framing a capture has.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Profile {
+    /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq [default: found by content]
+    #[arg(long, short, value_name = "PROFILE")]
+    pub(crate) profile: Option<framewright::structframe::Framing>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Each line has at (the frame's first byte), id, message, sequence, system and component where the \
+                        profile has them, and values: 64-bit integers as strings, bytes as {\"hex\": \"…\"}, oneofs as \
+                        {\"which\": …, \"value\": …}. Frames of unknown ids and payloads that cannot be read have payload \
+                        instead of values. Damaged frames and bytes between frames go to standard error, with their \
+                        place.\n\nExit codes: 0 every byte was understood, 1 failed, 2 usage, 3 some bytes were not.\n\n\
+                        Examples:\n  fw decode flight.bin --schema robot.sf\n  \
+                        fw decode flight.bin -s robot.sf --message Pose --table\n  \
+                        cat /dev/ttyUSB0 | fw decode - -s robot.sf -p standard | jq .values"
+)]
+pub(crate) struct Decode {
+    /// The capture; - reads standard input as it comes
+    pub(crate) file: PathBuf,
+    /// The schema
+    #[arg(long, short, value_name = "SCHEMA")]
+    pub(crate) schema: PathBuf,
+    #[command(flatten)]
+    pub(crate) profile: Profile,
+    /// Only this message, by name or id; may be given several times
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) message: Vec<String>,
+    /// A table per message type, at the end of the input, instead of lines
+    #[arg(long)]
+    pub(crate) table: bool,
+    /// Refuse payloads shorter or longer than the schema says, and counts beyond their bounds
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Lines of JSON: what happens without --table
+    #[arg(long, conflicts_with = "table")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Each line is an object: message (or id), values (missing fields take their defaults) or payload, and \
+                        where wanted sequence, system and component. What fw decode prints is such lines.\n\n\
+                        Examples:\n  echo '{\"message\": \"Ping\", \"values\": {\"seq\": 1}}' | fw encode - -s robot.sf -p \
+                        standard -o ping.bin\n  fw decode flight.bin -s robot.sf | fw encode - -s robot.sf -p bulk > bulk.bin"
+)]
+pub(crate) struct Encode {
+    /// Lines of JSON; - reads standard input as it comes
+    pub(crate) file: PathBuf,
+    /// The schema
+    #[arg(long, short, value_name = "SCHEMA")]
+    pub(crate) schema: PathBuf,
+    /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq
+    #[arg(long, short, value_name = "PROFILE")]
+    pub(crate) profile: framewright::structframe::Framing,
+    /// Where to write the frames [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Number frames whose line has no sequence: 0, 1, … 255, 0
+    #[arg(long)]
+    pub(crate) number: bool,
+    /// Say on standard output what was written, as JSON
+    #[arg(long, requires = "output")]
     pub(crate) json: bool,
 }
 
@@ -121,9 +212,12 @@ pub(crate) struct Cat {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "What a format cannot hold is refused, or listed on standard error with exit code 3; \
                         docs/conversions.md has the table.\n\nExamples:\n  fw convert model.safetensors model.bt\n  \
-                        fw convert fields.npz fields.tgm\n  fw convert big.bt big.safetensors --max-shard-size 5GB")]
+                        fw convert fields.npz fields.tgm\n  fw convert big.bt big.safetensors --max-shard-size 5GB\n  \
+                        fw convert flight.bin flight.tgm --schema robot.sf --profile standard\n  \
+                        fw convert flight.tgm flight.bin")]
 pub(crate) struct Convert {
-    /// The file to read: Tensogram, BinTensors, safetensors, npy, npz, or an .index.json of shards
+    /// The file to read: Tensogram, BinTensors, safetensors, npy, npz, an .index.json of shards, or with --schema a
+    /// struct-frame capture
     pub(crate) input: PathBuf,
     /// The file to write; its name says which format, unless --to does
     pub(crate) output: PathBuf,
@@ -142,12 +236,17 @@ pub(crate) struct Convert {
     /// Keep a digest of every tensor in a BinTensors file
     #[arg(long, value_enum, value_name = "ALGORITHM")]
     pub(crate) digests: Option<Digest>,
+    /// The schema of a struct-frame capture: every field becomes a column in a Tensogram file
+    #[arg(long, short, value_name = "SCHEMA")]
+    pub(crate) schema: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) profile: Profile,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Target {
     /// One Tensogram message, an object per tensor
     Tensogram,
@@ -159,6 +258,8 @@ pub(crate) enum Target {
     Npy,
     /// NumPy, many arrays
     Npz,
+    /// The struct-frame capture that a Tensogram file of columns was made from
+    Frames,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -4,6 +4,7 @@
 mod args; // what the user may say
 mod commands; // one file per command
 mod exit; // what the process returns
+mod frames; // where frames come from
 mod input; // where files come from
 mod render; // text for people, JSON for programs
 

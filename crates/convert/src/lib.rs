@@ -2,7 +2,8 @@
 //!
 //! Every format is opened as a [`TensorFile`]: names, element types and shapes at once, data when it is asked for, one
 //! tensor in memory at a time. [`convert`] writes any of them as any other and lists what was [lost](Loss); [`diff`]
-//! compares across formats; [`info`], [`ls`], [`dump`], [`validate`] and [`cat`] are what the tools show.
+//! compares across formats; [`frames_to_columns`] and [`columns_to_frames`] join struct-frame captures with tensors;
+//! [`info`], [`ls`], [`dump`], [`validate`] and [`cat`] are what the tools show.
 //!
 //! ```
 //! use fw_convert::{ConvertOptions, convert, diff, DiffOptions, open};
@@ -20,6 +21,7 @@
 
 mod bintensors; // BinTensors as a tensor file
 mod cat; // one tensor to a stream
+mod columns; // struct-frame captures as Tensogram files of columns
 mod convert; // any format to any other
 mod detect; // which format is this?
 mod diff; // two files, tensor by tensor
@@ -34,6 +36,7 @@ mod tensogram; // Tensogram messages as a tensor file
 mod value; // elements as numbers
 
 pub use cat::{CatFormat, cat};
+pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture};
 pub use convert::{ConvertOptions, Converted, Missing, Progress, ProgressFn, Transport, convert};
 pub use detect::{Format, detect};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};

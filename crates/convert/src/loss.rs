@@ -55,6 +55,8 @@ pub enum Feature {
     Member,
     /// What an index says beside the map of tensors.
     IndexMetadata,
+    /// Bytes of a capture that are no good frame.
+    Bytes,
 }
 
 impl Feature {
@@ -70,6 +72,7 @@ impl Feature {
             Self::Tensor => "tensor",
             Self::Member => "member",
             Self::IndexMetadata => "index_metadata",
+            Self::Bytes => "bytes",
         }
     }
 }

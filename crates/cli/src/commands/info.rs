@@ -1,8 +1,8 @@
 //! `fw info`: what a file is and what it holds.
 
-use super::{print, print_json};
-use crate::args::Look;
-use crate::exit::Outcome;
+use super::{capture, print, print_json};
+use crate::args::Info as Args;
+use crate::exit::{Outcome, Usage};
 use crate::input;
 use crate::render::{count, size};
 use anyhow::Result;
@@ -11,7 +11,13 @@ use framewright::tensogram::{Survey, TensogramFile, survey};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-pub(crate) fn run(args: &Look) -> Result<Outcome> {
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    if let Some(schema) = &args.schema {
+        return capture::info(args, schema);
+    }
+    if args.profile.profile.is_some() {
+        return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
+    }
     if input::format_of(&args.file)? != Format::Tensogram {
         return tensors(args);
     }
@@ -26,7 +32,7 @@ pub(crate) fn run(args: &Look) -> Result<Outcome> {
 }
 
 /// Any other file of named tensors.
-fn tensors(args: &Look) -> Result<Outcome> {
+fn tensors(args: &Args) -> Result<Outcome> {
     let path = args.file.display().to_string();
     let info = match convert::info(&args.file) {
         Ok(info) => info,

@@ -1,9 +1,12 @@
 //! One file per command; each builds its text in a function that returns a string.
 
+mod capture;
 mod cat;
 mod convert;
+mod decode;
 mod diff;
 mod dump;
+mod encode;
 mod generate;
 mod info;
 mod ls;
@@ -29,6 +32,8 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Cat(args) => cat::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Decode(args) => decode::run(args),
+        Command::Encode(args) => encode::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Gen(args) => generate::run(args),
         Command::Tour => tour::run(),

@@ -98,13 +98,13 @@ fn diff(args: &SchemaDiff) -> Result<Outcome> {
     Ok(if found.is_break() { Outcome::Invalid } else { Outcome::Fine })
 }
 
-fn compiled(path: &Path) -> Result<Result<schema::Schema, Diagnostics>> {
+pub(super) fn compiled(path: &Path) -> Result<Result<schema::Schema, Diagnostics>> {
     readable(path)?;
     Ok(schema::check(path).into_result())
 }
 
 /// A schema that cannot be used: its faults go to standard error, so that pipes see nothing half made.
-fn refused(faults: &Diagnostics) -> Result<Outcome> {
+pub(super) fn refused(faults: &Diagnostics) -> Result<Outcome> {
     eprint!("{}", listed(faults));
     Ok(Outcome::Invalid)
 }

@@ -2,7 +2,7 @@
 
 /// A table under construction: a head and rows of cells.
 pub(crate) struct Table {
-    columns: Vec<(&'static str, Align)>,
+    columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
 
@@ -14,11 +14,12 @@ enum Align {
 
 impl Table {
     /// A table with these columns; a name that begins with `>` is aligned to the right.
-    pub(crate) fn new(columns: &[&'static str]) -> Self {
-        let columns = columns
-            .iter()
-            .map(|name| name.strip_prefix('>').map_or((*name, Align::Left), |name| (name, Align::Right)))
-            .collect();
+    pub(crate) fn new(columns: &[impl AsRef<str>]) -> Self {
+        let column = |name: &str| match name.strip_prefix('>') {
+            Some(name) => (name.to_owned(), Align::Right),
+            None => (name.to_owned(), Align::Left),
+        };
+        let columns = columns.iter().map(|name| column(name.as_ref())).collect();
         Self { columns, rows: Vec::new() }
     }
 
@@ -31,10 +32,10 @@ impl Table {
     pub(crate) fn render(&self) -> String {
         let width = |index: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count());
-            cells.chain([self.columns[index].0.len()]).max().unwrap_or(0)
+            cells.chain([self.columns[index].0.chars().count()]).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let head: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let head: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
         let mut text = String::new();
         for row in std::iter::once(&head).chain(&self.rows) {
             let cells = row.iter().zip(&widths).zip(&self.columns).map(|((cell, width), (_, align))| match align {

@@ -343,7 +343,10 @@ mod tests {
                 assert_eq!(std::format!("{framing}").parse(), Ok(framing));
             }
         }
-        assert_eq!("BASIC + extended_msg-ids".parse(), Ok(Framing::new(HeaderKind::Basic, PayloadKind::ExtendedMsgIds)));
+        assert_eq!(
+            "BASIC + extended_msg-ids".parse(),
+            Ok(Framing::new(HeaderKind::Basic, PayloadKind::ExtendedMsgIds))
+        );
         for wrong in ["", "+", "basic", "basic+", "basic+seq+seq", "standards"] {
             assert_eq!(wrong.parse::<Framing>(), Err(UnknownFraming), "{wrong}");
         }

@@ -1,0 +1,95 @@
+//! `fw encode`: lines of JSON as frames.
+
+use super::{print_json, schema};
+use crate::args::Encode;
+use crate::exit::{Outcome, Usage};
+use anyhow::{Context, Result};
+use framewright::dynamic::{Codec, FrameCodec};
+use framewright::source::AtomicFile;
+use framewright::structframe::Header;
+use serde_json::json;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+pub(crate) fn run(args: &Encode) -> Result<Outcome> {
+    let schema = match schema::compiled(&args.schema)? {
+        Ok(schema) => schema,
+        Err(faults) => return schema::refused(&faults),
+    };
+    let codec = Codec::new(&schema);
+    let frames = FrameCodec::new(&codec, args.profile);
+    let live = args.file == Path::new("-");
+    let (name, input): (String, Box<dyn BufRead>) = if live {
+        ("standard input".to_owned(), Box::new(std::io::stdin().lock()))
+    } else {
+        let name = args.file.display().to_string();
+        let file = File::open(&args.file).with_context(|| name.clone())?;
+        (name, Box::new(BufReader::with_capacity(1 << 16, file)))
+    };
+    let Some(path) = &args.output else {
+        let out = std::io::stdout().lock();
+        if out.is_terminal() {
+            return Err(
+                Usage("frames are bytes, not text for a terminal; say --output FILE or use a pipe".to_owned()).into()
+            );
+        }
+        let mut out = BufWriter::with_capacity(1 << 16, out);
+        encode(&frames, args.number, &name, input, &mut |bytes| {
+            out.write_all(bytes)?;
+            // Whoever reads a live stream gets every frame at once.
+            if live {
+                out.flush()?;
+            }
+            Ok(())
+        })?;
+        out.flush()?;
+        return Ok(Outcome::Fine);
+    };
+    let mut out = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);
+    let done = encode(&frames, args.number, &name, input, &mut |bytes| Ok(out.write_all(bytes)?))?;
+    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;
+    if args.json {
+        print_json(&json!({ "file": path.display().to_string(), "profile": args.profile.to_string(),
+            "frames": done.frames, "bytes": done.bytes }))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+struct Done {
+    frames: u64,
+    bytes: u64,
+}
+
+fn encode(
+    frames: &FrameCodec<'_, '_>,
+    number: bool,
+    name: &str,
+    mut input: impl BufRead,
+    put: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<Done> {
+    let mut done = Done { frames: 0, bytes: 0 };
+    let (mut line, mut frame, mut header) = (String::new(), Vec::new(), Header::default());
+    for at in 1_u64.. {
+        line.clear();
+        let place = || format!("{name}, line {at}");
+        if input.read_line(&mut line).with_context(place)? == 0 {
+            break;
+        }
+        if line.trim().is_empty() {
+            continue;
+        }
+        let json = serde_json::from_str(&line).with_context(place)?;
+        frame.clear();
+        frames.write_line(&json, header, &mut frame).with_context(place)?;
+        put(&frame)?;
+        if number {
+            header.sequence =
+                json.get("sequence").and_then(serde_json::Value::as_u64).map_or(header.sequence, |n| n as u8);
+            header.sequence = header.sequence.wrapping_add(1);
+        }
+        done.frames += 1;
+        done.bytes += frame.len() as u64;
+    }
+    Ok(done)
+}

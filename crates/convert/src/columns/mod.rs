@@ -1,0 +1,52 @@
+//! struct-frame captures as Tensogram files of columns, and back to the same bytes.
+//!
+//! One message, one object per column. Its `base` entry has a `name` for people (`Pose.position.x`) and `fw.column` for
+//! programs: the message's `id`, the `path` within it and its `role`. Paths that begin with `@` are no fields: `@arrival`
+//! (place of each frame among all), `@sequence`, `@system` and `@component` (where the framing has them), and
+//! `@irregular.…`, the bytes of payloads that a careful encoder would have spelt otherwise. Frames of unknown ids and
+//! unreadable payloads are kept as `@stray.…`. The message's own metadata has `fw.capture`: the framing, and the text of the
+//! schema with everything it imports, so that the file explains itself and needs nothing to become frames again.
+
+mod pack; // many byte strings in two columns
+mod read; // columns to frames
+mod write; // frames to columns
+
+pub use read::{columns_to_frames, holds_capture};
+pub use write::frames_to_columns;
+
+use crate::{ConvertError, Loss};
+use fw_structframe::Framing;
+use std::path::PathBuf;
+
+/// A finished conversion of a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CaptureConverted {
+    /// The file written.
+    pub file: PathBuf,
+    /// The framing of the capture.
+    pub framing: Framing,
+    /// Good frames in the capture.
+    pub frames: u64,
+    /// Columns in the Tensogram file.
+    pub columns: usize,
+    /// Bytes of frames.
+    pub bytes: u64,
+    /// What could not be kept: bytes of a capture that are no good frame.
+    pub losses: Vec<Loss>,
+}
+
+/// The key in the message's own metadata.
+const CAPTURE: &str = "fw.capture";
+
+/// The key in an object's base entry.
+const COLUMN: &str = "fw.column";
+
+/// What we write, and the newest we read.
+const VERSION: i128 = 1;
+
+impl From<fw_dynamic::Error> for ConvertError {
+    fn from(error: fw_dynamic::Error) -> Self {
+        Self::format(error.code, error.to_string(), None)
+    }
+}
