@@ -18,5 +18,5 @@ pub use coalesce::coalesce;
 pub use drive::{Buffers, drive};
 pub use file::FileSource;
 #[cfg(feature = "mmap")]
-pub use mmap::MappedFile;
+pub use mmap::{LeftAlone, MappedFile};
 pub use read_at::ReadAt;

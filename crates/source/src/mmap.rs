@@ -2,20 +2,37 @@
 //!
 //! What is promised, by whom, and what breaks it: a map is borrowed as `&[u8]`, which Rust requires to stay unchanged.
 //! The operating system cannot promise that: another process may write to the file or cut it short, and reading a page
-//! past a new end raises SIGBUS. So [`MappedFile::open`] is unsafe and the caller judges whether the file is left
-//! alone. Our own writers always rename a complete new file into place (see `atomic`) or append at the end, and so never
-//! change bytes that a map already covers.
+//! past a new end raises SIGBUS. So the caller judges whether the file is left alone, and says so in one unsafe word:
+//! [`LeftAlone::promised`], or [`MappedFile::open`], which includes it. Our own writers always rename a complete new file
+//! into place (see `atomic`) or append at the end, and so never change bytes that a map already covers.
 #![allow(unsafe_code)]
 
 use crate::{FileSource, ReadAt};
+use bytes::Bytes;
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
-/// A file mapped read-only; the bytes live as long as this value.
-#[derive(Debug)]
+/// The promise that a file stays as it is while it is mapped. Crates without unsafe code take it as a value, so that the
+/// one who knows about the file is the one who promises.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftAlone(());
+
+impl LeftAlone {
+    /// Promises it.
+    ///
+    /// # Safety
+    /// Until every map made with this value, and everything borrowed or shared from it, is dropped, no process may change
+    /// the bytes of the mapped file that existed when it was mapped, or make it shorter. Appending is fine.
+    pub const unsafe fn promised() -> Self {
+        Self(())
+    }
+}
+
+/// A file mapped read-only. The bytes live as long as this value, or longer: see [`MappedFile::bytes`].
+#[derive(Clone, Debug)]
 pub struct MappedFile {
-    map: Option<memmap2::Mmap>,
+    bytes: Bytes,
 }
 
 impl MappedFile {
@@ -25,30 +42,54 @@ impl MappedFile {
     /// When the file cannot be opened or mapped; the message names the path.
     ///
     /// # Safety
-    /// Until this value is dropped, no process may change the bytes of the file that exist now, or make it shorter.
+    /// As [`LeftAlone::promised`].
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        // SAFETY: the caller of this unsafe function promises exactly that.
+        Self::map(path, unsafe { LeftAlone::promised() })
+    }
+
+    /// Maps `path`, which its caller has promised to be left alone.
+    ///
+    /// # Errors
+    /// As [`MappedFile::open`].
+    pub fn map(path: impl AsRef<Path>, _: LeftAlone) -> io::Result<Self> {
         let source = FileSource::open(path)?;
         if source.is_empty()? {
-            return Ok(Self { map: None });
+            return Ok(Self { bytes: Bytes::new() });
         }
-        // SAFETY: `memmap2::Mmap::map` requires that the file is not changed or cut while mapped; the caller of this
-        // unsafe function promises exactly that.
+        // SAFETY: `memmap2::Mmap::map` requires that the file is not changed or cut while mapped; whoever made the
+        // `LeftAlone` has promised exactly that, for as long as the map lives.
         let map = unsafe { memmap2::Mmap::map(source.file()) };
-        map.map(|map| Self { map: Some(map) })
+        map.map(|map| Self { bytes: Bytes::from_owner(map) })
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.path().display())))
+    }
+
+    /// The bytes, shared: they and every slice of them keep the map alive.
+    pub fn bytes(&self) -> Bytes {
+        self.bytes.clone()
     }
 }
 
 impl Deref for MappedFile {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        self.map.as_deref().unwrap_or(&[])
+        &self.bytes
     }
 }
 
 impl AsRef<[u8]> for MappedFile {
     fn as_ref(&self) -> &[u8] {
         self
+    }
+}
+
+impl ReadAt for MappedFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.bytes.read_exact_at(offset, buffer)
     }
 }
 

@@ -44,9 +44,10 @@ pub use message::{MessageView, ObjectView};
 pub use pipeline::SliceCost;
 pub use read::access;
 pub use read::{
-    DecodeOptions, DecodedObject, MaskedObject, StreamDecoder, StreamEvent, StreamReader, TensogramFile, decode,
-    decode_descriptors, decode_metadata, decode_object, decode_object_from_frame, decode_range,
-    decode_range_from_frame, decode_with_masks, scan_file, scan_source,
+    AppendOptions, Appender, DecodeOptions, DecodedObject, Durability, MaskedObject, StreamDecoder, StreamEvent,
+    StreamReader, TailPolicy, TensogramFile, decode, decode_descriptors, decode_metadata, decode_metadata_with,
+    decode_object, decode_object_from_frame, decode_range, decode_range_from_frame, decode_with_masks, scan_file,
+    scan_source,
 };
 pub use validate::{
     FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, validate_file,

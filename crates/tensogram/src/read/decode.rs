@@ -60,13 +60,21 @@ pub fn decode_with_masks(message: &[u8], options: &DecodeOptions) -> Result<(Glo
 /// # Errors
 /// Framing faults before that frame, metadata faults in it.
 pub fn decode_metadata(message: &[u8]) -> Result<GlobalMetadata> {
+    decode_metadata_with(message, &Limits::default())
+}
+
+/// [`decode_metadata`] with limits.
+///
+/// # Errors
+/// As [`decode_metadata`]; metadata that is longer or deeper than the limits allow.
+pub fn decode_metadata_with(message: &[u8], limits: &Limits) -> Result<GlobalMetadata> {
     Preamble::read(message, 0)?;
     let mut walk = Walk::bounded(message.len() as u64, UnknownFrames::Refuse);
     loop {
         match on_slice(message, |bytes| walk.poll(bytes))? {
             WalkEvent::Frame(frame) => {
                 if matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA) {
-                    return metadata_of(message, &frame, &Limits::default());
+                    return metadata_of(message, &frame, limits);
                 }
             }
             WalkEvent::End(_) => {

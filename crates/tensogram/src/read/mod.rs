@@ -7,9 +7,9 @@ mod options; // how
 mod stream; // objects as they arrive
 
 pub use decode::{
-    DecodedObject, MaskedObject, decode, decode_descriptors, decode_metadata, decode_object, decode_object_from_frame,
-    decode_range, decode_range_from_frame, decode_with_masks,
+    DecodedObject, MaskedObject, decode, decode_descriptors, decode_metadata, decode_metadata_with, decode_object,
+    decode_object_from_frame, decode_range, decode_range_from_frame, decode_with_masks,
 };
-pub use file::{TensogramFile, scan_file, scan_source};
+pub use file::{AppendOptions, Appender, Durability, TailPolicy, TensogramFile, scan_file, scan_source};
 pub use options::DecodeOptions;
 pub use stream::{StreamDecoder, StreamEvent, StreamReader};

@@ -1,0 +1,241 @@
+//! New messages behind the last one, so that nothing earlier can be lost.
+//!
+//! Only bytes behind the end of the file are ever written. A writer that dies leaves at worst an unfinished message at
+//! the end, a torn tail, which readers skip and the next writer reports. A lock keeps two writers apart.
+
+use super::{Backing, TensogramFile, named};
+use crate::describe::{DataObjectDescriptor, GlobalMetadata};
+use crate::error::{ErrorKind, Fault, Result, TensogramError};
+use crate::frame::scan::scan;
+use crate::write::{EncodeOptions, encode};
+use fw_bytes::Span;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+
+/// What to do with bytes behind the last message: the remains of a writer that died, or anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum TailPolicy {
+    /// Refuse to append, and name the byte.
+    #[default]
+    Error,
+    /// Cut them off. What could be recovered from them is then gone: `recover` first when it matters.
+    Truncate,
+    /// Leave them where they are and append behind them; readers skip them.
+    Keep,
+}
+
+/// What must have happened before an append returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Durability {
+    /// The system has the bytes: they survive the end of this process.
+    #[default]
+    Written,
+    /// The disk has the bytes: they survive the loss of power.
+    Synced,
+}
+
+/// How to append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct AppendOptions {
+    /// What to do with a torn tail.
+    pub tail: TailPolicy,
+    /// When an append is done.
+    pub durability: Durability,
+}
+
+impl AppendOptions {
+    /// The same with this policy for torn tails.
+    #[must_use]
+    pub const fn with_tail(mut self, tail: TailPolicy) -> Self {
+        self.tail = tail;
+        self
+    }
+
+    /// The same, with every append on the disk before it returns.
+    #[must_use]
+    pub const fn synced(mut self) -> Self {
+        self.durability = Durability::Synced;
+        self
+    }
+}
+
+impl TensogramFile {
+    /// Encodes a message and writes it behind the last one.
+    ///
+    /// # Errors
+    /// As [`encode`], before anything is written; as [`TensogramFile::appender`] and [`Appender::append_message`].
+    pub fn append(
+        &self,
+        metadata: &GlobalMetadata,
+        objects: &[(&DataObjectDescriptor, &[u8])],
+        options: &EncodeOptions,
+    ) -> Result<()> {
+        self.append_message(&encode(metadata, objects, options)?)
+    }
+
+    /// Writes an encoded message behind the last one.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::appender`] and [`Appender::append_message`].
+    pub fn append_message(&self, message: &[u8]) -> Result<()> {
+        self.appender(&AppendOptions::default())?.append_message(message)
+    }
+
+    /// Locks the file for writing, until the appender is dropped, and looks at what stands behind the last message.
+    ///
+    /// # Errors
+    /// `Framing`, code `torn_tail`, when bytes behind the last message belong to none and the policy is
+    /// [`TailPolicy::Error`]; `Io` of kind `WouldBlock` when another writer has the lock, `Unsupported` for mapped files.
+    pub fn appender(&self, options: &AppendOptions) -> Result<Appender<'_>> {
+        if !matches!(self.backing, Backing::File(_)) {
+            let error = io::Error::new(io::ErrorKind::Unsupported, "a mapped file cannot be appended to");
+            return Err(named(&self.path, &error).into());
+        }
+        let file = open_locked(&self.path)?;
+        // Whoever had the lock before may have written: look only now.
+        let last = self.refreshed()?.spans().last().map_or(0, |span| span.end);
+        let mut end = file.metadata().map_err(|error| named(&self.path, &error))?.len();
+        if last < end {
+            match options.tail {
+                TailPolicy::Error => return Err(torn(last, end)),
+                TailPolicy::Truncate => {
+                    file.set_len(last).map_err(|error| named(&self.path, &error))?;
+                    end = last;
+                }
+                TailPolicy::Keep => {}
+            }
+        }
+        Ok(Appender { owner: self, file, end, behind_junk: last < end, durability: options.durability })
+    }
+}
+
+/// A file locked for writing. Whatever happens, bytes that were there before stay as they are.
+///
+/// As a [`Write`] it takes the bytes of a message piece by piece, for a
+/// [`StreamingEncoder`](crate::StreamingEncoder): `StreamingEncoder::new(&mut appender, …)`.
+#[derive(Debug)]
+pub struct Appender<'f> {
+    owner: &'f TensogramFile,
+    file: File,
+    end: u64,
+    /// Whether bytes that belong to no message stand before `end`.
+    behind_junk: bool,
+    durability: Durability,
+}
+
+impl Appender<'_> {
+    /// Encodes a message and writes it.
+    ///
+    /// # Errors
+    /// As [`encode`], before anything is written; as [`Appender::append_message`].
+    pub fn append(
+        &mut self,
+        metadata: &GlobalMetadata,
+        objects: &[(&DataObjectDescriptor, &[u8])],
+        options: &EncodeOptions,
+    ) -> Result<()> {
+        self.append_message(&encode(metadata, objects, options)?)
+    }
+
+    /// Writes an encoded message.
+    ///
+    /// # Errors
+    /// `Framing` when the bytes are not exactly one message; `Io` when they cannot be written, and then what was written of
+    /// them is taken back where the system allows it.
+    pub fn append_message(&mut self, message: &[u8]) -> Result<()> {
+        if scan(message) != [Span::new(0, message.len() as u64)] {
+            let text = format!("{} bytes are not exactly one message", message.len());
+            return Err(TensogramError::Framing(Fault::misuse("not_a_message", text)));
+        }
+        let start = self.end;
+        self.write_all(message).and_then(|()| self.settle()).map_err(|error| {
+            // Take the torn message back; should that fail too, the next writer will find and report it.
+            let _ = self.file.set_len(start);
+            self.end = start;
+            named(&self.owner.path, &error)
+        })?;
+        if self.behind_junk {
+            self.check_found(Span::new(start, self.end))?;
+            self.behind_junk = false;
+        }
+        Ok(())
+    }
+
+    /// Waits until the disk has everything, whatever the options say.
+    ///
+    /// # Errors
+    /// `Io` when the system cannot promise it.
+    pub fn sync(&self) -> Result<()> {
+        Ok(self.file.sync_all().map_err(|error| named(&self.owner.path, &error))?)
+    }
+
+    /// One past the last byte of the file.
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
+    fn settle(&self) -> io::Result<()> {
+        match self.durability {
+            Durability::Written => Ok(()),
+            Durability::Synced => self.file.sync_all(),
+        }
+    }
+
+    /// Junk may, by bad luck, look like the beginning of a message that swallows the new one.
+    fn check_found(&mut self, message: Span) -> Result<()> {
+        if self.owner.refreshed()?.spans().last() == Some(&message) {
+            return Ok(());
+        }
+        self.file.set_len(message.start).map_err(|error| named(&self.owner.path, &error))?;
+        self.end = message.start;
+        let text = "the bytes behind the last message would swallow the new one; truncate them, or recover first";
+        let fault = Fault::new(ErrorKind::Format, "torn_tail", text);
+        Err(TensogramError::Framing(fault.at(message.start)))
+    }
+}
+
+impl Write for Appender<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = self.file.metadata()?.len();
+        if len != self.end {
+            let text = format!("the file had {} bytes when it was last written and has {len} now", self.end);
+            return Err(io::Error::other(text));
+        }
+        self.file.seek(SeekFrom::Start(self.end))?;
+        let written = self.file.write(bytes)?;
+        self.end += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.settle()
+    }
+}
+
+/// Opens a file for writing, to the exclusion of other writers.
+fn open_locked(path: &std::path::Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::OpenOptionsExt;
+        // Others may read and delete, but not write; locks here would shut out readers too.
+        options.share_mode(1 | 4);
+    }
+    let file = options.open(path).map_err(|error| named(path, &error))?;
+    #[cfg(not(windows))]
+    file.try_lock().map_err(|error| match error {
+        std::fs::TryLockError::WouldBlock => {
+            named(path, &io::Error::new(io::ErrorKind::WouldBlock, "another writer has the file locked"))
+        }
+        std::fs::TryLockError::Error(error) => named(path, &error),
+    })?;
+    Ok(file)
+}
+
+fn torn(at: u64, end: u64) -> TensogramError {
+    let text = format!("torn tail at byte {at}: {} bytes behind the last message belong to none", end - at);
+    TensogramError::Framing(Fault::format("torn_tail", text).at(at))
+}

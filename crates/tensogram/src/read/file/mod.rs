@@ -1,0 +1,200 @@
+//! Messages in files: found once, read exactly, appended to safely (TG-13, TG-14).
+
+mod append; // new messages behind the last one
+mod list; // which messages there are
+mod raw; // elements that stand in the file as they are
+mod reads; // metadata, objects, ranges, slices
+mod scan; // where the messages of a source are
+
+pub use append::{AppendOptions, Appender, Durability, TailPolicy};
+pub use scan::{scan_file, scan_source};
+
+use crate::error::{Fault, Result, TensogramError};
+use crate::message::MessageView;
+use fw_bytes::Span;
+use fw_source::{AtomicFile, FileSource, ReadAt};
+use list::List;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A file of messages: opened cheaply, scanned on first use, read exactly, followed while it grows, appended to.
+///
+/// One handle is held; it may be shared between threads. Sixteen bytes per message are kept, and what was last read of one
+/// message's index. A file that another process replaces by renaming stays what it was; one that is cut short or changed
+/// in place is scanned again.
+///
+/// ```
+/// use fw_tensogram::*;
+/// use fw_tensor::Selection;
+///
+/// let directory = tempfile::tempdir()?;
+/// let file = TensogramFile::create(directory.path().join("fields.tgm"))?;
+/// let descriptor = DataObjectDescriptor::new(fw_tensor::DType::UInt8, &[3])?;
+/// file.append(&GlobalMetadata::default(), &[(&descriptor, &[1, 2, 3])], &EncodeOptions::default())?;
+/// assert_eq!(file.message_count()?, 1);
+/// let (_, bytes) = file.decode_object(0, 0, &DecodeOptions::default())?;
+/// assert_eq!(bytes, [1, 2, 3]);
+/// let last = file.slice(0, 0, &Selection::new().axis(2..3), &DecodeOptions::default())?;
+/// assert_eq!(last.data(), [3]);
+/// # Ok::<(), TensogramError>(())
+/// ```
+#[derive(Debug)]
+pub struct TensogramFile {
+    path: PathBuf,
+    backing: Backing,
+    list: Mutex<List>,
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum Backing {
+    File(FileSource),
+    #[cfg(feature = "mmap")]
+    Map(fw_source::MappedFile),
+}
+
+impl TensogramFile {
+    /// Opens an existing file; nothing is read yet.
+    ///
+    /// # Errors
+    /// `Io` when there is no such regular file; the message names the path.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let source = FileSource::open(&path)?;
+        Ok(Self { path: path.as_ref().to_owned(), backing: Backing::File(source), list: Mutex::default() })
+    }
+
+    /// Maps an existing file and scans it at once. Messages and raw objects are then handed out without copying:
+    /// [`TensogramFile::view`] borrows, [`TensogramFile::message_bytes`] shares and outlives this value.
+    ///
+    /// A map shows the file as it was when it was mapped; it neither grows nor can be appended to.
+    ///
+    /// # Errors
+    /// `Io` when the file cannot be opened or mapped; the message names the path.
+    #[cfg(feature = "mmap")]
+    pub fn open_mmap(path: impl AsRef<Path>, promise: fw_source::LeftAlone) -> Result<Self> {
+        let map = fw_source::MappedFile::map(&path, promise)?;
+        let list = Mutex::new(List::fixed(crate::scan(&map), map.bytes().len() as u64));
+        Ok(Self { path: path.as_ref().to_owned(), backing: Backing::Map(map), list })
+    }
+
+    /// Creates an empty file, and the directories it stands in. A file already there is replaced: who has it open or
+    /// mapped keeps the old bytes.
+    ///
+    /// # Errors
+    /// `Io`, naming the path.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            std::fs::create_dir_all(parent).map_err(|error| named(path, &error))?;
+        }
+        AtomicFile::create(path)?.commit()?;
+        Self::open(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Number of messages; scans the file on first use, and what was added to it since.
+    ///
+    /// # Errors
+    /// `Io` when the file cannot be read.
+    pub fn message_count(&self) -> Result<usize> {
+        Ok(self.refreshed()?.spans().len())
+    }
+
+    /// Where the messages are.
+    ///
+    /// # Errors
+    /// `Io` when the file cannot be read.
+    pub fn message_layouts(&self) -> Result<Vec<Span>> {
+        Ok(self.refreshed()?.spans().to_vec())
+    }
+
+    /// Where one message is.
+    ///
+    /// # Errors
+    /// `Framing` when there is none with this index; `Io` when the file cannot be read, or became shorter than it was when
+    /// the message was found.
+    pub fn message_span(&self, index: usize) -> Result<Span> {
+        let list = self.refreshed()?;
+        list.spans().get(index).copied().ok_or_else(|| match list.shrunk() {
+            Some((was, now)) => {
+                let text = format!("no message {index}: the file had {was} bytes and has {now} now");
+                named(&self.path, &io::Error::new(io::ErrorKind::UnexpectedEof, text)).into()
+            }
+            None => {
+                let message = format!("no message {index}, {} has {}", self.path.display(), list.spans().len());
+                TensogramError::Framing(Fault::misuse("message_index_out_of_range", message))
+            }
+        })
+    }
+
+    /// Forgets where the messages are; the next use scans from the start.
+    pub fn invalidate_offsets(&self) {
+        if let Backing::File(_) = &self.backing {
+            *self.lock() = List::default();
+        }
+    }
+
+    /// One message of a mapped file, borrowed from the map.
+    ///
+    /// # Errors
+    /// `Framing` when there is none with this index, or its frames cannot be followed; misuse when the file is not mapped.
+    pub fn view(&self, index: usize) -> Result<MessageView<'_>> {
+        let span = self.message_span(index)?;
+        let Some(bytes) = self.mapped().and_then(|map| span.slice_of(map, 0)) else {
+            let message = format!("{} is not mapped; open_mmap hands out views", self.path.display());
+            return Err(TensogramError::Framing(Fault::misuse("not_mapped", message)));
+        };
+        MessageView::open(bytes).map_err(|error| error.shifted(span.start).on(format!("message[{index}]")))
+    }
+
+    /// The mapped bytes.
+    fn mapped(&self) -> Option<&[u8]> {
+        match &self.backing {
+            Backing::File(_) => None,
+            #[cfg(feature = "mmap")]
+            Backing::Map(map) => Some(map),
+        }
+    }
+
+    /// The messages, after looking at what the file gained.
+    fn refreshed(&self) -> Result<MutexGuard<'_, List>> {
+        let mut list = self.lock();
+        if let Backing::File(source) = &self.backing {
+            list.refresh(source)?;
+        }
+        Ok(list)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, List> {
+        // A panic elsewhere leaves at worst an unfinished list, which the next refresh completes.
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ReadAt for Backing {
+    fn len(&self) -> io::Result<u64> {
+        match self {
+            Self::File(source) => source.len(),
+            #[cfg(feature = "mmap")]
+            Self::Map(map) => ReadAt::len(map),
+        }
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        match self {
+            Self::File(source) => source.read_exact_at(offset, buffer),
+            #[cfg(feature = "mmap")]
+            Self::Map(map) => map.read_exact_at(offset, buffer),
+        }
+    }
+}
+
+/// The error with the path before it.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,356 @@
+//! Files of messages: opened lazily, followed while they grow, read exactly, appended to without risk, of any size.
+
+mod common;
+
+use fw_tensogram::access::ReadHead;
+use fw_tensogram::wire::{FrameFlags, FrameHeader, FrameType, MessageFlags, Postamble, Preamble};
+use fw_tensogram::*;
+use fw_tensor::{DType, Selection};
+use std::io::Write;
+use std::path::PathBuf;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+fn message(number: u64, len: usize) -> Vec<u8> {
+    let values = vec![number as u8; len];
+    MessageBuilder::new().extra("n", number).tensor(&[len as u64], &values).unwrap().encode().unwrap()
+}
+
+fn numbers(file: &TensogramFile) -> Vec<i128> {
+    let number = |index| file.metadata(index).unwrap().extra["n"].as_integer().unwrap();
+    (0..file.message_count().unwrap()).map(number).collect()
+}
+
+#[test]
+fn a_growing_file_is_followed_and_a_cut_one_noticed() {
+    let folder = Folder::new();
+    let path = folder.at("deep/er/grow.tgm");
+    let writer = TensogramFile::create(&path).unwrap();
+    let reader = TensogramFile::open(&path).unwrap();
+    assert_eq!(reader.message_count().unwrap(), 0);
+    for count in 1..4 {
+        let message = message(count as u64, 100);
+        writer.append_message(&message).unwrap();
+        assert_eq!(reader.message_count().unwrap(), count);
+        assert_eq!(reader.read_message(count - 1).unwrap(), message);
+        assert_eq!(reader.decode_object(count - 1, 0, &DecodeOptions::default()).unwrap().1, [count as u8; 100]);
+    }
+    let error = reader.read_message(3).unwrap_err();
+    assert_eq!((error.class(), error.code()), ("Framing", "message_index_out_of_range"));
+
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let len = file.metadata().unwrap().len();
+    file.set_len(len - 1).unwrap();
+    let error = reader.metadata(2).unwrap_err();
+    assert_eq!(error.class(), "Io");
+    assert!(error.to_string().contains(&format!("had {len} bytes and has {}", len - 1)), "{error}");
+    assert_eq!(reader.message_count().unwrap(), 2);
+    let error = TensogramFile::open(folder.at("absent.tgm")).unwrap_err();
+    assert!(error.to_string().contains("absent.tgm"), "{error}");
+}
+
+#[test]
+fn a_file_changed_in_place_is_scanned_again() {
+    let folder = Folder::new();
+    let path = folder.at("x.tgm");
+    std::fs::write(&path, [message(1, 10), message(2, 10)].concat()).unwrap();
+    let file = TensogramFile::open(&path).unwrap();
+    assert_eq!(numbers(&file), [1, 2]);
+    assert_eq!(file.decode_object(0, 0, &DecodeOptions::default()).unwrap().1, [1; 10]);
+    // The same length, other messages; the clock of the file system may be coarse.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    std::fs::write(&path, [message(3, 10), message(4, 10)].concat()).unwrap();
+    assert_eq!(numbers(&file), [3, 4]);
+    assert_eq!(file.decode_object(0, 0, &DecodeOptions::default()).unwrap().1, [3; 10]);
+}
+
+#[test]
+fn reads_agree_with_decoding_the_message() {
+    let folder = Folder::new();
+    let path = folder.at("kinds.tgm");
+    let kinds = common::ten_kinds();
+    let mut bytes = Vec::new();
+    for (_, message) in &kinds {
+        bytes.extend_from_slice(b"junk in between");
+        bytes.extend_from_slice(message);
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let plain = TensogramFile::open(&path).unwrap();
+    for verify_hash in [false, true] {
+        let options = DecodeOptions { verify_hash, ..DecodeOptions::default() };
+        for (index, (name, message)) in kinds.iter().enumerate() {
+            let (metadata, objects) = decode(message, &options).unwrap();
+            assert_eq!(plain.metadata(index).unwrap(), metadata, "{name}");
+            assert_eq!(plain.decode_metadata(index).unwrap(), decode_metadata(message).unwrap(), "{name}");
+            assert_eq!(plain.decode_descriptors(index).unwrap(), decode_descriptors(message).unwrap(), "{name}");
+            assert_eq!(plain.decode_message(index, &options).unwrap().0, metadata, "{name}");
+            assert_eq!(plain.object_count(index).unwrap(), objects.len(), "{name}");
+            for (o, (descriptor, data)) in objects.iter().enumerate() {
+                assert_eq!(&plain.decode_object(index, o, &options).unwrap(), &(descriptor.clone(), data.clone()));
+                let mut out = vec![0; data.len()];
+                plain.decode_object_into(index, o, &options, &mut out).unwrap();
+                assert_eq!(&out, data, "{name}");
+                if descriptor.dtype != DType::Bitmask {
+                    let slice = plain.slice(index, o, &Selection::new(), &options).unwrap();
+                    assert_eq!(slice.data(), data, "{name}");
+                }
+            }
+            assert_eq!(plain.decode_object(index, objects.len(), &options).unwrap_err().class(), "Object");
+        }
+    }
+}
+
+#[test]
+fn runs_of_raw_elements_come_from_their_places() {
+    let folder = Folder::new();
+    let path = folder.at("raw.tgm");
+    let values: Vec<u16> = (0..40 * 50 * 60).map(|i| (i % 65_521) as u16).collect();
+    let big: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
+    let mut descriptor = DataObjectDescriptor::new(DType::UInt16, &[40, 50, 60]).unwrap();
+    descriptor.byte_order = fw_tensor::ByteOrder::Big;
+    let message = MessageBuilder::new().object(descriptor, &big).tensor(&[40, 50, 60], &values).unwrap();
+    std::fs::write(&path, message.encode().unwrap()).unwrap();
+    let file = TensogramFile::open(&path).unwrap();
+    let bytes = file.read_message(0).unwrap();
+    let view = MessageView::open(&bytes).unwrap();
+    let selections = [
+        Selection::new().axis(3..7).axis(10..12).axis(5..9),
+        Selection::new().axis(3..7).axis(10..12),
+        Selection::new().stepped(.., -3).stepped(.., 7).stepped(.., -11),
+        Selection::new().axis(39).axis(49).axis(59),
+        Selection::new().axis(5..5),
+        Selection::new().ellipsis().axis(7),
+        Selection::new(),
+    ];
+    for selection in selections {
+        for object in 0..2 {
+            for native_byte_order in [true, false] {
+                let options = DecodeOptions { native_byte_order, ..DecodeOptions::default() };
+                let expected = view.object(object).unwrap().slice(&selection, &options).unwrap();
+                let found = file.slice(0, object, &selection, &options).unwrap();
+                assert_eq!(found.data(), expected.data(), "{selection:?}");
+                assert_eq!(found.shape(), expected.shape(), "{selection:?}");
+            }
+        }
+    }
+    let error = file.slice(0, 0, &Selection::new().axis(40), &DecodeOptions::default()).unwrap_err();
+    assert_eq!((error.code(), error.path()), ("bad_slice", "message[0].object[0]"));
+}
+
+#[test]
+fn a_torn_tail_is_an_error_or_what_the_policy_says() {
+    let folder = Folder::new();
+    let path = folder.at("torn.tgm");
+    let whole = message(1, 1000);
+    let torn = [&whole[..], &message(2, 1000)[..700]].concat();
+    let appended = message(3, 10);
+    let fresh = || {
+        std::fs::write(&path, &torn).unwrap();
+        TensogramFile::open(&path).unwrap()
+    };
+
+    let file = fresh();
+    let error = file.append_message(&appended).unwrap_err();
+    assert_eq!((error.class(), error.code(), error.offset()), ("Framing", "torn_tail", Some(whole.len() as u64)));
+    assert!(error.to_string().contains(&format!("torn tail at byte {}", whole.len())), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), torn, "nothing was touched");
+
+    let file = fresh();
+    let cut = AppendOptions::default().with_tail(TailPolicy::Truncate).synced();
+    file.appender(&cut).unwrap().append_message(&appended).unwrap();
+    assert_eq!(numbers(&file), [1, 3]);
+    assert_eq!(std::fs::read(&path).unwrap(), [&whole[..], &appended].concat());
+
+    let file = fresh();
+    let keep = AppendOptions::default().with_tail(TailPolicy::Keep);
+    file.appender(&keep).unwrap().append_message(&appended).unwrap();
+    assert_eq!(numbers(&file), [1, 3]);
+    assert_eq!(std::fs::read(&path).unwrap(), [&torn[..], &appended].concat());
+    // The remains stand in the middle now; the end is clean.
+    file.append_message(&appended).unwrap();
+    assert_eq!(numbers(&file), [1, 3, 3]);
+}
+
+#[test]
+fn remains_that_would_swallow_a_message_are_refused() {
+    let folder = Folder::new();
+    let path = folder.at("swallow.tgm");
+    let appended = message(3, 10);
+    // A torn message whose promised length ends exactly where the new one does.
+    let mut torn = message(2, 1000)[..700].to_vec();
+    let length = (torn.len() + appended.len()) as u64;
+    torn[16..24].copy_from_slice(&length.to_be_bytes());
+    std::fs::write(&path, &torn).unwrap();
+    let file = TensogramFile::open(&path).unwrap();
+    let keep = AppendOptions::default().with_tail(TailPolicy::Keep);
+    let error = file.appender(&keep).unwrap().append_message(&appended).unwrap_err();
+    assert_eq!(error.code(), "torn_tail");
+    assert_eq!(std::fs::read(&path).unwrap(), torn);
+}
+
+#[test]
+fn two_writers_never_write_at_once() {
+    let folder = Folder::new();
+    let path = folder.at("locked.tgm");
+    let (one, other) = (TensogramFile::create(&path).unwrap(), TensogramFile::open(&path).unwrap());
+    let mut appender = one.appender(&AppendOptions::default()).unwrap();
+    appender.append_message(&message(1, 10)).unwrap();
+    let error = other.append_message(&message(2, 10)).unwrap_err();
+    assert_eq!(error.class(), "Io");
+    assert!(error.is_retryable(), "{error}");
+    assert!(error.to_string().contains("another writer"), "{error}");
+    assert_eq!(other.message_count().unwrap(), 1, "readers are not kept out");
+    drop(appender);
+    other.append_message(&message(2, 10)).unwrap();
+    assert_eq!(numbers(&one), [1, 2]);
+    assert_eq!(one.append_message(b"no message").unwrap_err().code(), "not_a_message");
+
+    // A writer that does not ask for the lock is noticed.
+    let mut appender = one.appender(&AppendOptions::default()).unwrap();
+    std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"rude").unwrap();
+    let error = appender.append_message(&message(3, 10)).unwrap_err();
+    assert!(error.to_string().contains("has"), "{error}");
+    drop(appender);
+}
+
+#[test]
+fn a_message_can_be_streamed_behind_the_others() {
+    let folder = Folder::new();
+    let file = TensogramFile::create(folder.at("streamed.tgm")).unwrap();
+    file.append_message(&message(1, 10)).unwrap();
+    let mut appender = file.appender(&AppendOptions::default()).unwrap();
+    let metadata = GlobalMetadata { extra: [("n".to_owned(), Value::from(2u64))].into(), ..Default::default() };
+    let mut encoder = StreamingEncoder::new(&mut appender, &metadata, &EncodeOptions::default()).unwrap();
+    let descriptor = DataObjectDescriptor::new(DType::UInt8, &[4]).unwrap();
+    encoder.write_object(&descriptor, &[1, 2, 3, 4]).unwrap();
+    assert_eq!(file.message_count().unwrap(), 1, "an unfinished message is none");
+    encoder.finish().unwrap();
+    appender.append_message(&message(3, 10)).unwrap();
+    assert_eq!(numbers(&file), [1, 2, 3]);
+    assert_eq!(file.decode_object(1, 0, &DecodeOptions::default()).unwrap().1, [1, 2, 3, 4]);
+}
+
+#[test]
+fn creating_replaces_and_leaves_readers_their_bytes() {
+    let folder = Folder::new();
+    let path = folder.at("again.tgm");
+    std::fs::write(&path, message(1, 10)).unwrap();
+    let old = TensogramFile::open(&path).unwrap();
+    assert_eq!(TensogramFile::create(&path).unwrap().message_count().unwrap(), 0);
+    assert_eq!(numbers(&old), [1]);
+}
+
+/// A message of more than five gibibytes, of which the disk holds a few kilobytes.
+#[cfg(unix)]
+#[test]
+fn files_may_be_larger_than_four_gibibytes() {
+    use std::os::unix::fs::FileExt;
+    let folder = Folder::new();
+    let path = folder.at("sparse.tgm");
+    let shape = [5u64 << 20, 1024];
+    let payload_len = shape[0] * shape[1];
+    let descriptor = DataObjectDescriptor::new(DType::UInt8, &shape).unwrap().to_cbor();
+    let frame_len = 16 + payload_len + descriptor.len() as u64 + 20;
+    let metadata = FrameHeader { frame_type: FrameType::HEADER_METADATA, version: 1, flags: FrameFlags(0), length: 29 };
+    let object = FrameHeader {
+        frame_type: FrameType::NTENSOR,
+        version: 1,
+        flags: FrameFlags::CBOR_AFTER_PAYLOAD,
+        length: frame_len,
+    };
+    let object_at = 24 + 32u64;
+    let postamble_at = (object_at + frame_len).next_multiple_of(8);
+    let total_length = Some(postamble_at + 24);
+    let preamble = Preamble { flags: MessageFlags::HEADER_METADATA, reserved: 0, total_length };
+    let head = [&preamble.to_bytes()[..], &metadata.to_bytes(), &[0xa0], &[0; 8], b"ENDF", &[0; 3], &object.to_bytes()]
+        .concat();
+    let tail = [&descriptor[..], &(16 + payload_len).to_be_bytes(), &[0; 8], b"ENDF"].concat();
+    let file = std::fs::File::create(&path).unwrap();
+    let base = message(7, 5).len() as u64;
+    file.write_all_at(&message(7, 5), 0).unwrap();
+    file.write_all_at(&head, base).unwrap();
+    file.write_all_at(&[42], base + object_at + 16 + payload_len - 3).unwrap();
+    file.write_all_at(&tail, base + object_at + 16 + payload_len).unwrap();
+    let postamble = Postamble { first_footer_offset: postamble_at, total_length }.to_bytes();
+    file.write_all_at(&postamble, base + postamble_at).unwrap();
+    file.write_all_at(&message(8, 5), base + postamble_at + 24).unwrap();
+    drop(file);
+
+    let file = TensogramFile::open(&path).unwrap();
+    assert_eq!(file.message_count().unwrap(), 3);
+    assert!(file.message_span(2).unwrap().start > 5 << 30);
+    let options = DecodeOptions::default();
+    assert_eq!(file.decode_range(1, 0, &[(payload_len - 4, 4)], &options).unwrap().1, [[0, 42, 0, 0]]);
+    let corner = Selection::new().axis(-2..).axis(1020..);
+    assert_eq!(file.slice(1, 0, &corner, &options).unwrap().data(), [0, 0, 0, 0, 0, 42, 0, 0]);
+    assert_eq!(file.decode_object(2, 0, &options).unwrap().1, [8; 5]);
+    file.append_message(&message(9, 5)).unwrap();
+    assert_eq!(file.metadata(3).unwrap().extra["n"], Value::from(9));
+}
+
+#[cfg(feature = "mmap")]
+#[allow(unsafe_code, reason = "mapping a file takes a promise about it")]
+#[test]
+fn mapped_files_hand_out_their_bytes() {
+    let folder = Folder::new();
+    let path = folder.at("mapped.tgm");
+    let values: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+    let one = MessageBuilder::new().extra("n", 1).tensor(&[10, 100], &values).unwrap().encode().unwrap();
+    std::fs::write(&path, [&one[..], b"junk", &one].concat()).unwrap();
+    // SAFETY: the file lives in this test's own directory; nothing changes it below, it is only unlinked.
+    let promise = || unsafe { fw_source::LeftAlone::promised() };
+    let file = TensogramFile::open_mmap(&path, promise()).unwrap();
+    assert_eq!(file.message_count().unwrap(), 2);
+    assert_eq!(numbers(&file), [1, 1]);
+    let bytes = file.message_bytes(1).unwrap();
+    let view = file.view(1).unwrap();
+    assert_eq!(view.bytes().as_ptr(), bytes.as_ptr(), "the same memory");
+    if let Some(found) = file.view(0).unwrap().object(0).unwrap().values::<f32>() {
+        assert_eq!(found, values);
+    }
+    let options = DecodeOptions::default().with_verify_hash();
+    let native: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    assert_eq!(file.decode_object(1, 0, &options).unwrap().1, native);
+    let slice = file.slice(1, 0, &Selection::new().axis(3).axis(7..9), &DecodeOptions::default()).unwrap();
+    assert_eq!(slice.view().to_vec::<f32>().unwrap(), [307.0, 308.0]);
+    let error = file.append_message(&one).unwrap_err();
+    assert!(matches!(&error, TensogramError::Io(error) if error.kind() == std::io::ErrorKind::Unsupported), "{error}");
+    assert_eq!(TensogramFile::open(&path).unwrap().view(0).unwrap_err().code(), "not_mapped");
+    drop(file);
+    assert_eq!(bytes, one, "the bytes outlive the file");
+    std::fs::write(folder.at("empty.tgm"), b"").unwrap();
+    assert_eq!(TensogramFile::open_mmap(folder.at("empty.tgm"), promise()).unwrap().message_count().unwrap(), 0);
+}
+
+#[test]
+fn the_last_of_many_objects_costs_as_much_as_the_first() {
+    let objects: Vec<_> = (0..5000).map(|i| common::object(DType::UInt8, &[64], i as u8)).collect();
+    let pairs: Vec<_> = objects.iter().map(|(descriptor, data)| (descriptor, &data[..])).collect();
+    let message = encode(&GlobalMetadata::default(), &pairs, &common::options()).unwrap();
+    let at = fw_bytes::Span::new(0, message.len() as u64);
+    let cost = |index| {
+        let source = source::Counting::new(&message);
+        fw_tensogram::access::run(
+            &source,
+            &mut fw_source::Buffers::new(),
+            ReadHead::new(at, index, Default::default()),
+        )
+        .unwrap();
+        (source.calls(), source.read())
+    };
+    let (first, last) = (cost(0), cost(4999));
+    assert!(last.0 <= first.0 + 1 && last.1 <= first.1 + 4096, "{first:?} against {last:?}");
+}
+
+#[path = "common/source.rs"]
+mod source;
