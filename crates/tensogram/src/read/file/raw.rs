@@ -20,7 +20,7 @@ pub(super) fn is_direct(head: &ObjectHead) -> bool {
 pub(super) fn to_order(head: &ObjectHead, options: &DecodeOptions, out: &mut [u8]) -> Result<()> {
     let unit = head.descriptor.dtype.swap_unit();
     if options.native_byte_order && head.descriptor.byte_order != ByteOrder::NATIVE && unit > 1 {
-        fw_codec::swap::swap_in_place(out, unit, parallel::resolve(options.threads)?);
+        fw_codec::swap::swap_threaded(out, unit, parallel::resolve(options.threads)?);
     }
     Ok(())
 }
