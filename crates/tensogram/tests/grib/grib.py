@@ -1,7 +1,11 @@
-"""GRIB 2 messages with grid_simple packing, made by ecCodes as a black box. One JSON line per field on stdout.
+"""GRIB 2 messages with grid_simple packing, made and read by ecCodes as a black box. One JSON line per field on stdout.
 
-Each line has the values that went in and those that came out (hex of little-endian doubles), the packing parameters, and the
-packed data of section 7. A single line with "skip" says why there are none.
+    grib.py          packs: the values that went in and those that came out (hex of little-endian doubles), the packing
+                     parameters, and the packed data of section 7
+    grib.py decode   reads: each line on stdin has packing parameters and packed data of somebody else, which are put
+                     into a GRIB message; the answer is what ecCodes decodes
+
+A single line with "skip" says why there are none.
 """
 
 import json
@@ -64,5 +68,53 @@ def packed(rows, columns, values, bits, decimals):
         eccodes.codes_release(handle)
 
 
-for field in fields(random.Random(2024)):
-    print(json.dumps(packed(*field)))
+def with_packing(message, field):
+    """The message with other packing parameters in section 5 and other data in section 7."""
+    sign = lambda number: struct.pack(">H", abs(number) | (0x8000 if number < 0 else 0))
+    payload = bytes.fromhex(field["payload"])
+    out, at = bytearray(message[:16]), 16
+    while message[at : at + 4] != b"7777":
+        length, number = struct.unpack(">IB", message[at : at + 5])
+        section = bytearray(message[at : at + length])
+        if number == 5:
+            section[11:15] = struct.pack(">f", field["reference"])
+            section[15:17] = sign(field["binary"])
+            section[17:19] = sign(field["decimal"])
+            section[19] = field["bits"]
+        elif number == 7:
+            section = struct.pack(">IB", 5 + len(payload), 7) + payload
+        out += section
+        at += length
+    out += b"7777"
+    out[8:16] = struct.pack(">Q", len(out))
+    return bytes(out)
+
+
+def decoded(field):
+    """What ecCodes reads from a message with this packed data."""
+    rows, columns = field["rows"], field["columns"]
+    # Any values will do: a message of the right shape, with packed data of the right kind.
+    handle = eccodes.codes_grib_new_from_samples("regular_ll_sfc_grib2")
+    try:
+        eccodes.codes_set(handle, "Ni", columns)
+        eccodes.codes_set(handle, "Nj", rows)
+        eccodes.codes_set(handle, "packingType", "grid_simple")
+        eccodes.codes_set(handle, "bitsPerValue", 8)
+        eccodes.codes_set_double_array(handle, "values", [float(at % 7) for at in range(rows * columns)])
+        message = eccodes.codes_get_message(handle)
+    finally:
+        eccodes.codes_release(handle)
+    handle = eccodes.codes_new_from_message(with_packing(message, field))
+    try:
+        values = [float(value) for value in eccodes.codes_get_double_array(handle, "values")]
+        return {"decoded": struct.pack(f"<{len(values)}d", *values).hex()}
+    finally:
+        eccodes.codes_release(handle)
+
+
+if sys.argv[1:] == ["decode"]:
+    for line in sys.stdin:
+        print(json.dumps(decoded(json.loads(line))))
+else:
+    for field in fields(random.Random(2024)):
+        print(json.dumps(packed(*field)))
