@@ -17,7 +17,7 @@ fn every_row_works() {
         let data = row.data.bytes(SHAPE);
         let width = if row.data.is_double() { 8 } else { 4 };
         assert!(row.data.shape().iter().product::<u64>() * width > 4_000_000, "{}: too small to time", row.name);
-        for threads in [1, 2] {
+        for &threads in row.threads {
             let label = format!("{}, {}, {threads} threads", row.name, row.data.name());
             let ours = Ours::new(row, SHAPE, threads);
             let message = ours.encode(&data);
@@ -36,7 +36,7 @@ fn every_row_works() {
                     Operation::View => assert_eq!(Ours::view(&message), Some(&whole[..]), "{label}"),
                     Operation::Range => {
                         let (first, count) = middle(SHAPE);
-                        let bytes = first as usize * 8..(first + count) as usize * 8;
+                        let bytes = (first * width) as usize..((first + count) * width) as usize;
                         assert_eq!(ours.decode_range(&message, (first, count)), whole[bytes], "{label}");
                     }
                 }

@@ -2,7 +2,7 @@
 //! those of the codec specification.
 
 use fw_tensogram::*;
-use fw_tensor::{ByteOrder, DType, Selection, select};
+use fw_tensor::{ByteOrder, DType, select};
 use peak_alloc::PeakAlloc;
 use std::path::PathBuf;
 
@@ -358,7 +358,7 @@ fn szip_without_offsets_is_walked() {
         }
     }
     assert_eq!(object.decode_range(&[(4999, 2)], &DecodeOptions::default()).unwrap_err().code(), "range_out_of_bounds");
-    let slice = object.slice(&Selection::new().axis(4000..4100), &DecodeOptions::default()).unwrap();
+    let slice = object.slice(select![4000..4100], &DecodeOptions::default()).unwrap();
     assert_eq!(slice.data(), &data[8000..8200]);
 }
 

@@ -250,7 +250,7 @@ impl Random {
     }
 
     fn zfp(&mut self) -> Case {
-        let len = self.len(&[4096, 4097, 4099, 10000]).max(1);
+        let len = self.len(&[4096, 4097, 4099, 10000]);
         let descriptor = self.descriptor(DType::Float64, len);
         let descriptor = self.zfp_parameters(descriptor);
         let data = self.values(DType::Float64, descriptor.byte_order, len);

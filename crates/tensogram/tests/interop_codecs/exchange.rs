@@ -122,7 +122,7 @@ fn unhex(json: &Json) -> Vec<u8> {
 }
 
 /// The harness hides what passing tests print: the run gathers these lines instead.
-fn skip(reason: &str) {
+pub(crate) fn skip(reason: &str) {
     eprintln!("SKIPPED {reason}");
     if let Some(path) = std::env::var_os("FW_SKIPPED")
         && let Ok(mut file) = OpenOptions::new().append(true).create(true).open(path)

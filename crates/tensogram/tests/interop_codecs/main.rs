@@ -5,11 +5,18 @@
 #[path = "../common/cases.rs"]
 mod cases;
 mod exchange;
+#[allow(dead_code, reason = "only what describes a pipeline is used here")]
+#[path = "../../../../benches/codecs/src/ours.rs"]
+mod ours;
+#[allow(dead_code, reason = "only the pipelines and their data are used here")]
+#[path = "../../../../benches/codecs/src/rows.rs"]
+mod rows;
 
 use cases::{CODECS, Case, Random, doubles};
 use exchange::{Answer, Reading, ask};
 use fw_tensogram::{DecodeOptions, GlobalMetadata, MessageView, ObjectView, encode};
 use fw_tensor::{ByteOrder, DType};
+use ours::Ours;
 
 #[test]
 fn simple_packing() {
@@ -70,9 +77,74 @@ fn sz3() {
 #[test]
 fn large_objects() {
     for (index, codec) in CODECS.iter().enumerate() {
-        let mut random = Random::new(seed(100 + index as u64)).sized(150_000);
-        exchange_all(codec, (0..2).map(|_| random.case(codec)).collect());
+        for (len, count) in [(150_000, 2), (400_003, 1)] {
+            let mut random = Random::new(seed(100 + index as u64 + len)).sized(len);
+            exchange_all(codec, (0..count).map(|_| random.case(codec)).collect());
+        }
     }
+}
+
+/// The pipelines and fields of the bench, at a quarter of their size: payloads take at most a twentieth more than the
+/// reference's, each of them.
+#[test]
+fn payloads_are_not_larger_than_the_reference_s() {
+    let shape = [361, 720];
+    let compressed = rows::ROWS.iter().filter(|row| row.compression != "none");
+    let cases: Vec<(String, Case)> = compressed
+        .map(|row| {
+            let descriptor = Ours::new(row, shape, 1).descriptor().clone();
+            let options = fw_tensogram::EncodeOptions::default();
+            (
+                format!("{}, {}", row.name, row.data.name()),
+                Case { descriptor, data: row.data.bytes(shape), options, ranges: vec![] },
+            )
+        })
+        .collect();
+    assert!(cases.len() >= 15, "{} rows", cases.len());
+    let encoded = |case: &Case| {
+        encode(&GlobalMetadata::default(), &[(&case.descriptor, case.data.as_slice())], &case.options).unwrap()
+    };
+    for (name, case) in &cases {
+        let ours = encoded(case);
+        let Some(answers) = ask(name, &[(case, ours.as_slice(), true)]) else { return };
+        let (theirs, _) = answers[0].theirs.as_ref().expect("the reference encodes the rows of the bench");
+        let (ours, theirs) = (Ours::payload_len(&ours), Ours::payload_len(theirs));
+        assert!(ours as f64 <= 1.05 * theirs as f64, "{name}: {ours} bytes, the reference takes {theirs}");
+    }
+}
+
+/// More than 256 MiB: several chunks in a blosc2 frame, written by either side and read by the other.
+#[test]
+fn blosc2_frames_of_several_chunks() {
+    let Some(python) = std::env::var_os("FW_PYTHON") else {
+        exchange::skip("tensogram interop of large blosc2 frames: FW_PYTHON is not set (cargo xtask test sets it)");
+        return;
+    };
+    let len = (256u64 << 20) + 12_345;
+    let byte = |at: usize| ((at % 251) ^ (at >> 20)) as u8;
+    let data: Vec<u8> = (0..len as usize).map(byte).collect();
+    let descriptor = fw_tensogram::DataObjectDescriptor::new(DType::UInt8, &[len])
+        .unwrap()
+        .with_compression("blosc2")
+        .with_param("blosc2_clevel", 1u64);
+    let options = fw_tensogram::EncodeOptions { threads: 2, ..Default::default() };
+    let message = encode(&GlobalMetadata::default(), &[(&descriptor, data.as_slice())], &options).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (folder.path().join("ours.tgm"), folder.path().join("theirs.tgm"));
+    std::fs::write(&ours, &message).unwrap();
+    drop(message);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop_codecs/chunks.py");
+    let output = std::process::Command::new(python).arg(script).arg(len.to_string()).args([&ours, &theirs]).output();
+    let output = output.expect("FW_PYTHON runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let theirs = std::fs::read(&theirs).unwrap();
+    let view = MessageView::open(&theirs).unwrap();
+    let object = view.object(0).unwrap();
+    let border = 256 << 20;
+    let parts = object.decode_range(&[(border - 5, 10), (len - 3, 3)], &DecodeOptions::default()).unwrap();
+    assert_eq!(parts[0], data[border as usize - 5..border as usize + 5]);
+    assert_eq!(parts[1], data[len as usize - 3..]);
+    assert!(object.decode(&DecodeOptions::default().with_threads(2)).unwrap() == data);
 }
 
 /// `count` random objects of one codec there and back.
@@ -107,9 +179,16 @@ fn exchange_all(codec: &str, mut cases: Vec<Case>) {
         // Enough of them in both directions.
         assert!(answers.iter().filter(|answer| answer.theirs.is_some()).count() >= 200, "{codec}");
     }
+    let (mut our_bytes, mut their_bytes) = (0, 0);
     for (number, ((case, message), answer)) in cases.iter().zip(&ours).zip(&answers).enumerate() {
         compare(case, message, answer, &format!("{codec} {number}: {}", case.label()));
+        if let Some((theirs, _)) = &answer.theirs {
+            our_bytes += Ours::payload_len(message);
+            their_bytes += Ours::payload_len(theirs);
+        }
     }
+    // One by one, small payloads of another compressor may differ by more; all together they do not.
+    assert!(our_bytes as f64 <= 1.05 * their_bytes as f64, "{codec}: {our_bytes} bytes, the reference's {their_bytes}");
 }
 
 /// Whether the reference does not crash.
