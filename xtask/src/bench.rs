@@ -19,11 +19,13 @@ const END: &str = "<!-- bench codecs: end -->";
 
 /// Builds the peers and runs one bench.
 pub(crate) fn main(context: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
-    let (mut which, mut quick, mut update) = (None, false, false);
+    let (mut which, mut update) = (None, false);
+    let mut passed_on = Vec::new();
     while let Some(argument) = args.next()? {
         match argument {
             Value(name) if which.is_none() => which = Some(name.string()?),
-            Long("quick") => quick = true,
+            Long("quick") => passed_on.push("--quick"),
+            Long("check") => passed_on.push("--check"),
             Long("update") => update = true,
             _ => return Err(argument.unexpected().into()),
         }
@@ -40,9 +42,7 @@ pub(crate) fn main(context: &Context, mut args: lexopt::Parser) -> Result<ExitCo
     let mut run = context.cargo();
     run.args(["run", "--release", "--locked", "--package", "bench-codecs", "--manifest-path"]);
     run.arg(context.root.join("benches/Cargo.toml")).arg("--");
-    if quick {
-        run.arg("--quick");
-    }
+    run.args(passed_on);
     let (table, success) = tee(&mut run)?;
     if success && update {
         let page = context.root.join("docs/benchmarks.md");

@@ -27,8 +27,9 @@ usage: cargo xtask COMMAND
                                    every vector manifest below DIR (the project's own vectors), one row per vector
   golden [--update]                our golden bytes, compared; --update rewrites them on purpose
   matrix [--lang LANG]...          generated code of every language against the vectors and each other
-  bench codecs [--quick] [--update]
-                                   our codecs beside the reference crate; --update writes docs/benchmarks.md
+  bench codecs [--quick] [--check] [--update]
+                                   our codecs beside the reference crate; --check fails when a row misses its target,
+                                   --update writes docs/benchmarks.md
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
 

@@ -30,6 +30,12 @@ impl Ours {
         Self { descriptor, encode, decode: DecodeOptions::default().with_threads(threads) }
     }
 
+    /// What the object is; the interop tests send the same to the reference.
+    #[allow(dead_code, reason = "the bench itself does not ask")]
+    pub(crate) fn descriptor(&self) -> &DataObjectDescriptor {
+        &self.descriptor
+    }
+
     pub(crate) fn encode(&self, data: &[u8]) -> Vec<u8> {
         fw_tensogram::encode(&GlobalMetadata::default(), &[(&self.descriptor, data)], &self.encode).expect("encode")
     }

@@ -4,38 +4,82 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// The best call of one side.
-#[derive(Clone, Copy)]
-pub(crate) struct Best {
-    pub(crate) time: Duration,
+#[derive(Clone, Copy, Debug)]
+pub struct Best {
+    /// How long it took.
+    pub time: Duration,
     /// Page faults of the call with the fewest: 0 means that all memory it wrote was warm.
-    pub(crate) faults: u64,
+    pub faults: u64,
 }
 
 impl Best {
     const NONE: Self = Self { time: Duration::MAX, faults: u64::MAX };
 
     /// 10⁹ bytes in a second.
-    pub(crate) fn rate(self, bytes: usize) -> f64 {
+    pub fn rate(self, bytes: usize) -> f64 {
         bytes as f64 / self.time.as_nanos().max(1) as f64
     }
 
-    pub(crate) fn pages(self) -> String {
+    /// The better of two, in time and in page faults.
+    #[must_use]
+    pub fn min(self, other: Self) -> Self {
+        Self { time: self.time.min(other.time), faults: self.faults.min(other.faults) }
+    }
+
+    /// Whether its output pages were warm.
+    pub fn pages(self) -> String {
         if self.faults == 0 { "warm".to_owned() } else { format!("fresh ({})", self.faults) }
     }
 }
 
 /// How long to measure.
-#[derive(Clone, Copy)]
-pub(crate) struct Effort {
-    pub(crate) rounds: usize,
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Turns of each side.
+    pub rounds: usize,
     /// How long one side stays on in one round.
-    pub(crate) turn: Duration,
+    pub turn: Duration,
+}
+
+/// What came of two sides taking turns.
+#[derive(Clone, Debug)]
+pub struct Duel {
+    /// Our best call.
+    pub ours: Best,
+    /// The peer's.
+    pub peer: Best,
+    /// The peer's best time divided by ours, round by round.
+    pub ratios: Vec<f64>,
+}
+
+impl Duel {
+    /// The peer's best time divided by ours: above 1 we are faster.
+    pub fn times(&self) -> f64 {
+        ratio(self.ours, self.peer)
+    }
+
+    /// The median over the rounds, which one disturbed round does not move.
+    pub fn median(&self) -> f64 {
+        let mut ratios = self.ratios.clone();
+        ratios.sort_by(f64::total_cmp);
+        ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Both duels as one.
+    #[must_use]
+    pub fn join(mut self, other: &Self) -> Self {
+        self.ours = self.ours.min(other.ours);
+        self.peer = self.peer.min(other.peer);
+        self.ratios.extend(&other.ratios);
+        self
+    }
 }
 
 /// Both sides in turn; the one that begins changes from round to round.
-pub(crate) fn duel<A, B>(effort: Effort, mut ours: impl FnMut() -> A, mut peer: impl FnMut() -> B) -> (Best, Best) {
-    let (mut left, mut right) = (Best::NONE, Best::NONE);
+pub fn duel<A, B>(effort: Effort, mut ours: impl FnMut() -> A, mut peer: impl FnMut() -> B) -> Duel {
+    let mut duel = Duel { ours: Best::NONE, peer: Best::NONE, ratios: Vec::new() };
     for round in 0..effort.rounds {
+        let (mut left, mut right) = (Best::NONE, Best::NONE);
         if round % 2 == 0 {
             turn(effort, &mut left, &mut ours);
             turn(effort, &mut right, &mut peer);
@@ -43,12 +87,19 @@ pub(crate) fn duel<A, B>(effort: Effort, mut ours: impl FnMut() -> A, mut peer: 
             turn(effort, &mut right, &mut peer);
             turn(effort, &mut left, &mut ours);
         }
+        duel.ratios.push(ratio(left, right));
+        duel.ours = duel.ours.min(left);
+        duel.peer = duel.peer.min(right);
     }
-    (left, right)
+    duel
+}
+
+fn ratio(ours: Best, peer: Best) -> f64 {
+    peer.time.as_nanos() as f64 / ours.time.as_nanos().max(1) as f64
 }
 
 /// One side alone.
-pub(crate) fn alone<A>(effort: Effort, mut work: impl FnMut() -> A) -> Best {
+pub fn alone<A>(effort: Effort, mut work: impl FnMut() -> A) -> Best {
     let mut best = Best::NONE;
     for _ in 0..effort.rounds {
         turn(effort, &mut best, &mut work);
