@@ -25,10 +25,12 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod field; // what generated code is made of
 mod frame; // bytes <-> frames: writer, state machine, readers
 mod message; // what generated code implements
 mod wire; // which bytes stand around a payload
 
+pub use field::{ArrayView, Bounded, FitError, FixedText, Text, TextView};
 pub use frame::{BadChecksum, Counters, Event, Frame, Frames, Stream, WriteError, frame_len, write};
 pub use message::{Message, MessageError, read_message, write_message};
 pub use wire::{

@@ -90,6 +90,15 @@ pub enum MessageError {
         /// Its bound.
         max: usize,
     },
+    /// A union that says not how long it is has a tag of unknown meaning, and more fields follow.
+    UnknownTag {
+        /// Which union.
+        field: &'static str,
+        /// Its tag.
+        tag: u16,
+        /// Behind which byte of the payload.
+        at: usize,
+    },
     /// The frame holds another message.
     OtherMessage {
         /// The id asked for.
@@ -108,6 +117,7 @@ impl MessageError {
             Self::BufferTooShort { .. } => "buffer_too_short",
             Self::Truncated { .. } => "truncated",
             Self::TooLong { .. } => "too_long",
+            Self::UnknownTag { .. } => "unknown_tag",
             Self::OtherMessage { .. } => "other_message",
             Self::Frame(error) => error.code(),
         }
@@ -122,6 +132,9 @@ impl fmt::Display for MessageError {
                 write!(f, "need {need} bytes for {field}, have {have} at byte {at} (0x{at:x})")
             }
             Self::TooLong { field, len, max } => write!(f, "{field}: {len} exceeds the bound {max}"),
+            Self::UnknownTag { field, tag, at } => {
+                write!(f, "{field}: unknown tag {tag} before byte {at} (0x{at:x}) hides what follows")
+            }
             Self::OtherMessage { expected, found } => write!(f, "expected message {expected}, found {found}"),
             Self::Frame(error) => error.fmt(f),
         }

@@ -7,7 +7,7 @@ mod graphql;
 mod js;
 mod markdown;
 mod python;
-mod rust;
+pub mod rust;
 mod ts;
 mod wireshark;
 
