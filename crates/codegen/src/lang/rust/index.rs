@@ -1,8 +1,9 @@
 //! `mod.rs`: the packages, and what spans them.
 
 use super::names::Names;
+use super::style::{arm, array};
 use crate::text::Text;
-use fw_schema::{Record, Schema, records};
+use fw_schema::Schema;
 
 pub(super) fn print(schema: &Schema, names: &Names) -> Text {
     let mut text = Text::new();
@@ -17,42 +18,13 @@ pub(super) fn print(schema: &Schema, names: &Names) -> Text {
         .collect();
     modules.sort_unstable();
     for (module, package) in modules {
-        text.line(format!("/// Package `{package}`.")).line(format!("pub mod {module};"));
+        text.line(format!("/// Package `{package}`."));
+        if package == root {
+            text.line("#[allow(clippy::module_inception, reason = \"the folder's name is free\")]");
+        }
+        text.line(format!("pub mod {module};"));
     }
     text.gap();
-    let records = records(schema);
-    text.line("/// Every message of every package that can be framed, by id: what readers look up.");
-    messages(&records, "fw_structframe::", &mut text);
-    if !records.is_empty() {
-        text.gap();
-        any(schema, names, &mut text);
-    }
-    text
-}
-
-/// A table of messages.
-pub(super) fn messages(records: &[Record], runtime: &str, text: &mut Text) {
-    let open = format!("pub static MESSAGES: [{runtime}MessageInfo; {}] = [", records.len());
-    if records.is_empty() {
-        text.line(format!("{open}];"));
-        return;
-    }
-    text.block(open, "];", |text| {
-        for record in records {
-            text.block(format!("{runtime}MessageInfo {{"), "},", |text| {
-                let [first, second] = record.magic;
-                text.line(format!("id: {},", record.id));
-                text.line(format!("max_size: {},", record.max_size));
-                text.line(format!("base_size: {},", record.base_size));
-                text.line(format!("min_size: {},", record.min_size));
-                text.line(format!("magic: [0x{first:02x}, 0x{second:02x}],"));
-            });
-        }
-    });
-}
-
-/// A message of any kind.
-fn any(schema: &Schema, names: &Names, text: &mut Text) {
     let kinds: Vec<(String, String)> = schema
         .ids()
         .map(|(_, message)| {
@@ -60,11 +32,28 @@ fn any(schema: &Schema, names: &Names, text: &mut Text) {
             (own.variant.clone(), format!("{}::{}", names.module(message.package), own.ty))
         })
         .collect();
+    text.line("/// Every message of every package that can be framed, by id: what readers look up.");
+    messages(kinds.iter().map(|(_, ty)| ty.as_str()), "fw_structframe::", &mut text);
+    if !kinds.is_empty() {
+        text.gap();
+        any(&kinds, &mut text);
+    }
+    text
+}
+
+/// A table of messages.
+pub(super) fn messages<'m>(types: impl Iterator<Item = &'m str>, runtime: &str, text: &mut Text) {
+    let items: Vec<_> = types.map(|ty| format!("<{ty} as {runtime}Message>::INFO")).collect();
+    array(text, &format!("pub static MESSAGES: [{runtime}MessageInfo; {}] = ", items.len()), &items, ";");
+}
+
+/// A message of any kind.
+fn any(kinds: &[(String, String)], text: &mut Text) {
     text.line("/// A message of any kind.");
-    text.line("#[allow(clippy::large_enum_variant, reason = \"there is no allocator to box with\")]");
+    text.line("#[allow(clippy::large_enum_variant, reason = \"no allocator\")]");
     text.line("#[derive(Clone, Debug, PartialEq)]");
     text.block("pub enum AnyMessage {", "}", |text| {
-        for (variant, ty) in &kinds {
+        for (variant, ty) in kinds {
             text.line(format!("/// [`{ty}`].")).line(format!("{variant}({ty}),"));
         }
     });
@@ -78,10 +67,9 @@ fn any(schema: &Schema, names: &Names, text: &mut Text) {
         text.block(") -> Result<Option<Self>, fw_structframe::MessageError> {", "}", |text| {
             text.line("use fw_structframe::Message;").line("let layout = framing.layout();");
             text.block("Ok(Some(match frame.id {", "}))", |text| {
-                for (variant, ty) in &kinds {
-                    text.block(format!("{ty}::MSG_ID => {{"), "}", |text| {
-                        text.line(format!("Self::{variant}({ty}::decode(layout, frame.payload)?)"));
-                    });
+                for (variant, ty) in kinds {
+                    let body = format!("Self::{variant}({ty}::decode(layout, frame.payload)?)");
+                    arm(text, 3, &format!("{ty}::MSG_ID"), &body);
                 }
                 text.line("_ => return Ok(None),");
             });
@@ -97,8 +85,9 @@ fn any(schema: &Schema, names: &Names, text: &mut Text) {
         text.block(") -> Result<&'o [u8], fw_structframe::MessageError> {", "}", |text| {
             text.line("use fw_structframe::write_message;");
             text.block("match self {", "}", |text| {
-                for (variant, _) in &kinds {
-                    text.line(format!("Self::{variant}(message) => write_message(framing, header, message, out),"));
+                for (variant, _) in kinds {
+                    let body = "write_message(framing, header, message, out)";
+                    arm(text, 3, &format!("Self::{variant}(message)"), body);
                 }
             });
         });
@@ -106,13 +95,13 @@ fn any(schema: &Schema, names: &Names, text: &mut Text) {
         text.block("pub const fn id(&self) -> u16 {", "}", |text| {
             text.line("use fw_structframe::Message;");
             text.block("match self {", "}", |text| {
-                for (variant, ty) in &kinds {
-                    text.line(format!("Self::{variant}(_) => {ty}::MSG_ID,"));
+                for (variant, ty) in kinds {
+                    arm(text, 3, &format!("Self::{variant}(_)"), &format!("{ty}::MSG_ID"));
                 }
             });
         });
     });
-    for (variant, ty) in &kinds {
+    for (variant, ty) in kinds {
         text.gap().block(format!("impl From<{ty}> for AnyMessage {{"), "}", |text| {
             text.block(format!("fn from(message: {ty}) -> Self {{"), "}", |text| {
                 text.line(format!("Self::{variant}(message)"));

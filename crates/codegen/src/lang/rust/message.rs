@@ -1,5 +1,6 @@
 //! Messages: a struct, its new value, its fixed layout, and how it is framed.
 
+use super::style::literal;
 use super::types::{Context, SERDE, docs, range, serde_field};
 use super::wire;
 use crate::text::Text;
@@ -74,14 +75,10 @@ fn default(context: &Context<'_>, message: &Message, text: &mut Text) {
     let names = context.names.message(message.index);
     text.block(format!("impl Default for {} {{", names.ty), "}", |text| {
         text.block("fn default() -> Self {", "}", |text| {
-            text.block("Self {", "}", |text| {
-                for (field, name) in message.fields.iter().zip(&names.fields) {
-                    text.line(format!("{name}: {},", context.initial(field)));
-                }
-                for (at, _) in unions(message) {
-                    text.line(format!("{}: Default::default(),", names.unions[at].field));
-                }
-            });
+            let fields = message.fields.iter().zip(&names.fields);
+            let fields = fields.map(|(field, name)| format!("{name}: {}", context.initial(field)));
+            let unions = unions(message).map(|(at, _)| format!("{}: Default::default()", names.unions[at].field));
+            literal(text, "Self ", &fields.chain(unions).collect::<Vec<_>>(), "");
         });
     });
 }

@@ -1,6 +1,7 @@
 //! Schema types as Rust types, and words about them.
 
 use super::names::Names;
+use super::style::attribute;
 use crate::text::Text;
 use fw_schema::Schema;
 use fw_schema::layout::{DefaultValue, Element, EnumIndex, Extent, Field, MessageIndex, PackageIndex, Scalar, Type};
@@ -189,7 +190,7 @@ pub(super) fn serde_field(text: &mut Text, schema_name: &str, name: &str, ty: Ty
         options.push(format!("with = \"fw_structframe::field::{module}\""));
     }
     if !options.is_empty() {
-        text.line(format!("#[cfg_attr(feature = \"serde\", serde({}))]", options.join(", ")));
+        attribute(text, "cfg_attr", &["feature = \"serde\"".to_owned(), format!("serde({})", options.join(", "))]);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::message::{unions, whole, whole_mut};
 use super::names::UnionNames;
+use super::style::{arm, literal};
 use super::types::{Context, SERDE, docs, range, serde_field};
 use super::wire::is_own_way;
 use crate::text::Text;
@@ -34,7 +35,7 @@ impl Printer<'_> {
     fn choice(&self, text: &mut Text) {
         let Self { message, union, names, .. } = self;
         docs(text, &[], &format!("What `{}.{}` holds.", message.name, union.name));
-        text.line("#[allow(clippy::large_enum_variant, reason = \"there is no allocator to box with\")]");
+        text.line("#[allow(clippy::large_enum_variant, reason = \"no allocator\")]");
         text.line("#[derive(Clone, Debug, Default, PartialEq)]").line(SERDE);
         text.block(format!("pub enum {} {{", names.ty), "}", |text| {
             text.line("/// Nothing.").line("#[default]").line("Unset,");
@@ -93,7 +94,7 @@ impl Printer<'_> {
                     text.line("Self::Unset => {}");
                     for (member, name) in self.members() {
                         let place = range(tag, member.size);
-                        text.line(format!("Self::{name}(value) => value.put(&mut out{place}),"));
+                        arm(text, 3, &format!("Self::{name}(value)"), &format!("value.put(&mut out{place})"));
                     }
                     text.line(format!("Self::Unknown {{ region, .. }} => region.put(&mut out[{tag}..]),"));
                 });
@@ -105,7 +106,7 @@ impl Printer<'_> {
                     for (member, name) in self.members() {
                         let place = range(tag, member.size);
                         let tag = member.tag.unwrap_or_default();
-                        text.line(format!("{tag} => Self::{name}(field::take(&bytes{place})),"));
+                        arm(text, 3, &tag.to_string(), &format!("Self::{name}(field::take(&bytes{place}))"));
                     }
                     text.block("tag => Self::Unknown {", "},", |text| {
                         text.line("tag,").line(format!("region: field::take(&bytes[{tag}..]),"));
@@ -164,7 +165,8 @@ impl Printer<'_> {
                             }
                             for (member, variant) in self.members() {
                                 let tag = member.tag.unwrap_or_default();
-                                text.line(format!("{tag} => Self::{variant}(payload.member(\"{name}\", {min})?),"));
+                                let body = format!("Self::{variant}(payload.member(\"{name}\", {min})?)");
+                                arm(text, 3, &tag.to_string(), &body);
                             }
                             if self.last {
                                 text.block("tag => Self::Unknown {", "},", |text| {
@@ -189,7 +191,7 @@ impl Printer<'_> {
                                 Element::Message(_) => format!("field::read_fixed::<_, {}>(bytes)", member.size),
                                 _ => "field::take(bytes)".to_owned(),
                             };
-                            text.line(format!("{tag} => Self::{variant}({value}),"));
+                            arm(text, 3, &tag.to_string(), &format!("Self::{variant}({value})"));
                         }
                         text.block("tag => Self::Unknown {", "},", |text| {
                             text.line("tag,").line("region: field::padded(bytes),");
@@ -261,9 +263,7 @@ impl Printer<'_> {
         if size > 32 {
             text.gap().block(format!("impl Default for {} {{", names.ty), "}", |text| {
                 text.block("fn default() -> Self {", "}", |text| {
-                    text.block("Self {", "}", |text| {
-                        text.line(format!("region: [0; {size}],"));
-                    });
+                    literal(text, "Self ", &[format!("region: [0; {size}]")], "");
                 });
             });
         }
