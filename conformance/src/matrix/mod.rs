@@ -11,6 +11,7 @@
 //! - one file per language
 
 mod program;
+mod rust;
 mod suite;
 mod table;
 
@@ -49,7 +50,7 @@ pub trait Adapter: Sync {
 
 /// Every language.
 pub fn adapters() -> Vec<Box<dyn Adapter>> {
-    Vec::new()
+    vec![Box::new(rust::Rust::default())]
 }
 
 /// What came out.
