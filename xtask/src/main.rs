@@ -10,6 +10,7 @@ mod outcome;
 mod process;
 mod steps;
 mod test;
+mod tools;
 mod venv;
 
 use std::process::ExitCode;

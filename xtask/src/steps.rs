@@ -8,6 +8,7 @@ use crate::arrows;
 use crate::context::{Context, Package};
 use crate::outcome::Outcome;
 use crate::process::{check, tee};
+use crate::tools;
 
 /// One step.
 pub(crate) struct Step {
@@ -28,6 +29,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step { name: "docs", about: "the documentation builds without a warning", run: docs },
     Step { name: "python", about: "the reference packages, in a virtual environment", run: python },
+    Step { name: "tools", about: "compilers and tools of the generated languages", run: tools::ensure },
     Step { name: "tests", about: "unit, property, integration, interop and documentation tests", run: tests },
     Step { name: "golden", about: "what our encoders write, byte by byte", run: golden },
     Step { name: "conformance", about: "every vector manifest of the project", run: conformance },

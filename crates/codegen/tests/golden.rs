@@ -1,0 +1,30 @@
+//! What is generated for the example schema is checked in, beside the examples that use it, and stays as it is.
+//!
+//! After a change on purpose, `FW_BLESS=1 cargo test -p fw-codegen --test golden` writes it anew.
+
+use fw_codegen::{File, Freshness, Lang, Options, compare, generate, write};
+use std::path::Path;
+
+/// Where the files of each language lie below `examples/struct-frame`.
+const FOLDERS: &[(Lang, &str)] =
+    &[(Lang::GraphQl, "documents"), (Lang::Markdown, "documents"), (Lang::Wireshark, "documents")];
+
+#[test]
+fn generated_files_are_as_checked_in() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/struct-frame");
+    let schema =
+        fw_schema::check(examples.join("robot.proto")).into_result().unwrap_or_else(|faults| panic!("{faults}"));
+    let mut stale = Vec::new();
+    for (lang, folder) in FOLDERS {
+        let files = generate(&schema, *lang, &Options::default()).unwrap();
+        assert_eq!(generate(&schema, *lang, &Options::default()).unwrap(), files, "{lang} gives the same files twice");
+        let found = match std::env::var_os("FW_BLESS") {
+            Some(_) => write(&examples.join(folder), &files).unwrap(),
+            None => compare(&examples.join(folder), &files).unwrap(),
+        };
+        let stale_one =
+            |(file, was): (&File, Freshness)| (was != Freshness::Fresh).then(|| format!("{folder}/{}", file.path));
+        stale.extend(found.into_iter().filter_map(stale_one));
+    }
+    assert!(stale.is_empty() || std::env::var_os("FW_BLESS").is_some(), "differ from what is checked in: {stale:?}");
+}
