@@ -11,6 +11,7 @@
 //! - one file per language
 
 mod program;
+mod python;
 mod rust;
 mod suite;
 mod table;
@@ -50,7 +51,7 @@ pub trait Adapter: Sync {
 
 /// Every language.
 pub fn adapters() -> Vec<Box<dyn Adapter>> {
-    vec![Box::new(rust::Rust::default())]
+    vec![Box::new(rust::Rust::default()), Box::new(python::Python)]
 }
 
 /// What came out.

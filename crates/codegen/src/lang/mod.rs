@@ -6,7 +6,7 @@ mod csharp;
 mod graphql;
 mod js;
 mod markdown;
-mod python;
+pub mod python;
 pub mod rust;
 mod ts;
 mod wireshark;

@@ -1,0 +1,116 @@
+//! Words that Python and our runtime have taken, in one table per place.
+
+use crate::names::Taken;
+
+const KEYWORDS: &[&str] = &[
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
+    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "match", "case", "type",
+];
+
+/// Modules of the generated package.
+pub(super) const MODULES: Taken = Taken { keywords: KEYWORDS, runtime: &["runtime"], suffix: "_" };
+
+/// Classes of a module: what it imports, the builtins it uses, and the local names of its functions.
+pub(super) const TYPES: Taken = Taken {
+    keywords: KEYWORDS,
+    runtime: &[
+        "Any",
+        "ClassVar",
+        "Column",
+        "Enum",
+        "Mapping",
+        "Message",
+        "MessageInfo",
+        "OpenEnum",
+        "PREFIXED",
+        "FULL",
+        "Struct",
+        "TRIMMED",
+        "UnknownVariant",
+        "Variant",
+        "WireReader",
+        "MESSAGES",
+        "annotations",
+        "at",
+        "bool",
+        "bytearray",
+        "bytes",
+        "classmethod",
+        "cls",
+        "content",
+        "data",
+        "dataclass",
+        "dict",
+        "fields",
+        "float",
+        "int",
+        "isinstance",
+        "item",
+        "len",
+        "list",
+        "message",
+        "object",
+        "out",
+        "property",
+        "self",
+        "str",
+        "struct",
+        "super",
+        "tuple",
+        "type",
+        "v",
+        "value",
+        "wire",
+        "message_info",
+        "message_class",
+    ],
+    suffix: "_",
+};
+
+/// Attributes of a message: its methods and constants, and the builtins that annotations beside them name.
+pub(super) const FIELDS: Taken = Taken {
+    keywords: KEYWORDS,
+    runtime: &[
+        "BASE_SIZE",
+        "INFO",
+        "MAX_SIZE",
+        "MIN_SIZE",
+        "MSG_ID",
+        "VARIABLE",
+        "ClassVar",
+        "Column",
+        "MessageInfo",
+        "Struct",
+        "Any",
+        "Mapping",
+        "Message",
+        "OpenEnum",
+        "UnknownVariant",
+        "Variant",
+        "WireReader",
+        "bool",
+        "bytearray",
+        "bytes",
+        "classmethod",
+        "cls",
+        "decode",
+        "dict",
+        "encode",
+        "float",
+        "int",
+        "list",
+        "self",
+        "str",
+        "tuple",
+        "unwrap",
+        "wrap",
+    ],
+    suffix: "_",
+};
+
+/// Entries of an enum: upper case keeps them away from everything else.
+pub(super) const ENTRIES: Taken = Taken { keywords: KEYWORDS, runtime: &[], suffix: "_" };
+
+/// Members of a union without a tag, behind `as_` and `from_`.
+pub(super) const VIEWS: Taken = Taken { keywords: &[], runtime: &[], suffix: "_" };
