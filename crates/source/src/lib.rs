@@ -11,7 +11,11 @@ mod drive; // runs a decoder on any source
 mod file; // positioned reads on one handle
 #[cfg(feature = "mmap")]
 mod mmap; // mapped files
+#[cfg(feature = "async")]
+pub mod nonblocking; // sources that are awaited
 mod read_at; // the trait, and slices
+#[cfg(feature = "remote")]
+pub mod remote; // object stores
 
 pub use atomic::AtomicFile;
 pub use coalesce::coalesce;

@@ -1,0 +1,17 @@
+//! Sources that are awaited: the same decoders, fed by concurrent range requests (feature `async`).
+//!
+//! An [`AsyncReadAt`] answers ranges of bytes; [`drive_async`] runs a decoder that does no input or output on it, with all
+//! ranges of one step in flight at once. [`Blocking`] turns any such source into a [`crate::ReadAt`] that works on every
+//! thread, those of other runtimes included.
+
+mod blocking; // the other way round: waiting for futures anywhere
+mod drive_async; // runs a decoder on any awaited source
+mod file; // local files, read off the runtime
+mod merge; // which ranges share a request
+mod source; // the trait, and bytes in memory
+
+pub use blocking::{Blocking, handle, wait_for};
+pub use drive_async::{drive_async, fetch};
+pub use file::AsyncFile;
+pub use merge::merge;
+pub use source::AsyncReadAt;

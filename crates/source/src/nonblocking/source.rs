@@ -1,0 +1,51 @@
+//! Ranges of bytes that come later.
+
+use crate::read_at::short_read;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+use fw_bytes::Span;
+use std::io;
+use std::sync::Arc;
+
+/// A source of bytes with positions that is awaited: a remote object, a file read off the runtime.
+///
+/// Several reads may be in flight at once; a source never answers with fewer bytes than were asked for.
+pub trait AsyncReadAt: Send + Sync {
+    /// How many bytes there are.
+    ///
+    /// # Errors
+    /// When the source cannot be asked.
+    fn len(&self) -> BoxFuture<'_, io::Result<u64>>;
+
+    /// The bytes of `span`, all of them.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` when the source ends earlier; otherwise whatever the source reports.
+    fn read(&self, span: Span) -> BoxFuture<'_, io::Result<Bytes>>;
+}
+
+impl AsyncReadAt for Bytes {
+    fn len(&self) -> BoxFuture<'_, io::Result<u64>> {
+        ready(Ok(Bytes::len(self) as u64)).boxed()
+    }
+
+    fn read(&self, span: Span) -> BoxFuture<'_, io::Result<Bytes>> {
+        let len = Bytes::len(self) as u64;
+        let found = match (usize::try_from(span.start), usize::try_from(span.end)) {
+            (Ok(start), Ok(end)) if start <= end && span.end <= len => Ok(self.slice(start..end)),
+            _ => Err(short_read(span.start, usize::try_from(span.len()).unwrap_or(usize::MAX), len)),
+        };
+        ready(found).boxed()
+    }
+}
+
+impl<S: AsyncReadAt + ?Sized> AsyncReadAt for Arc<S> {
+    fn len(&self) -> BoxFuture<'_, io::Result<u64>> {
+        (**self).len()
+    }
+
+    fn read(&self, span: Span) -> BoxFuture<'_, io::Result<Bytes>> {
+        (**self).read(span)
+    }
+}

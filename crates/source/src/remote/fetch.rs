@@ -1,0 +1,222 @@
+//! One range of one version of an object, tried again when that may help.
+
+use super::location::Location;
+use super::watch::{Counters, Status};
+use super::{Progress, RemoteError, RemoteErrorKind, StoreOptions};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use fw_bytes::Span;
+use object_store::{Error, GetOptions, GetRange, GetResult, ObjectMeta};
+use std::error::Error as StdError;
+use std::sync::Arc;
+
+/// Which version of an object is being read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Version {
+    pub(super) len: u64,
+    pub(super) tag: Option<String>,
+    modified: i64,
+}
+
+impl Version {
+    fn of(meta: &ObjectMeta) -> Self {
+        let modified = meta.last_modified.timestamp_millis();
+        Self { len: meta.size, tag: meta.e_tag.clone(), modified }
+    }
+
+    /// A tag that servers can compare by themselves; weak ones never match there.
+    fn condition(&self) -> Option<String> {
+        self.tag.clone().filter(|tag| !tag.starts_with("W/"))
+    }
+
+    /// What differs, in words.
+    fn difference(&self, now: &Self) -> Option<String> {
+        if self.len != now.len {
+            return Some(format!("it had {} bytes when it was opened and has {} now", self.len, now.len));
+        }
+        match (&self.tag, &now.tag) {
+            (Some(then), Some(now)) if then != now => Some(format!("its tag was {then} and is {now} now")),
+            (Some(_), Some(_)) => None,
+            _ if self.modified != now.modified => Some("it was modified since it was opened".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// Reads ranges of one object.
+#[derive(Debug)]
+pub(super) struct Fetcher {
+    pub(super) location: Location,
+    pub(super) options: StoreOptions,
+    pub(super) counters: Arc<Counters>,
+}
+
+impl Fetcher {
+    /// The first bytes, and which version they are of.
+    pub(super) async fn probe(&self) -> Result<(Bytes, Version), RemoteError> {
+        let wanted = Span::new(0, self.options.probe_len.max(1));
+        match self.tries(wanted, None).await {
+            Ok(found) => Ok(found),
+            // An empty object has no ranges.
+            Err(error) if error.status == Some(416) || error.kind == RemoteErrorKind::PastEnd => self.empty().await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The bytes of `span`, all of them, of that version.
+    pub(super) async fn range(&self, span: Span, version: &Version) -> Result<Bytes, RemoteError> {
+        Ok(self.tries(span, Some(version)).await?.0)
+    }
+
+    async fn tries(&self, span: Span, version: Option<&Version>) -> Result<(Bytes, Version), RemoteError> {
+        let mut tried = 0;
+        loop {
+            let error = match self.once(span, version).await {
+                Ok(found) => return Ok(found),
+                Err(error) => error,
+            };
+            tried += 1;
+            if !error.is_retryable() || tried > self.options.retries {
+                return Err(RemoteError { tries: tried, ..error });
+            }
+            tokio::time::sleep(self.options.pause(tried - 1)).await;
+        }
+    }
+
+    async fn once(&self, span: Span, version: Option<&Version>) -> Result<(Bytes, Version), RemoteError> {
+        if !self.location.over_http {
+            // Requests over HTTP are counted where they are sent.
+            self.counters.request();
+        }
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(span.start..span.end)),
+            if_match: version.and_then(Version::condition),
+            ..GetOptions::default()
+        };
+        let answer = self.location.store.get_opts(&self.location.path, options).await;
+        let answer = answer.map_err(|error| self.explain(&error))?;
+        let now = Version::of(&answer.meta);
+        if let Some(difference) = version.and_then(|then| then.difference(&now)) {
+            return Err(self.changed(&difference));
+        }
+        let wanted = answer.range.end.saturating_sub(answer.range.start);
+        if let Some(version) = version
+            && (answer.range.start, answer.range.end) != (span.start, span.end)
+        {
+            let detail = format!("asked for bytes {span} of {}, got {:?}", version.len, answer.range);
+            return Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail));
+        }
+        Ok((self.body(answer, wanted, now.len).await?, now))
+    }
+
+    /// The body, which must be as long as was said.
+    async fn body(&self, answer: GetResult, wanted: u64, object_len: u64) -> Result<Bytes, RemoteError> {
+        let short = |have: u64| {
+            let detail = format!("the answer ended after {have} of {wanted} bytes");
+            RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail)
+        };
+        let mut stream = answer.into_stream();
+        let mut first = Bytes::new();
+        let mut body = BytesMut::new();
+        let mut have = 0u64;
+        while let Some(piece) = stream.next().await {
+            let piece = piece.map_err(|error| match have {
+                0 => self.explain(&error),
+                _ => RemoteError { detail: format!("{}: {}", short(have).detail, innermost(&error)), ..short(have) },
+            })?;
+            have = have.saturating_add(piece.len() as u64);
+            self.counters.received(piece.len() as u64);
+            if have > wanted {
+                let detail = format!("the answer goes on behind the {wanted} bytes asked for");
+                return Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail));
+            }
+            if let Some(progress) = &self.options.progress {
+                progress(Progress { traffic: self.counters.now(), object_len });
+            }
+            match (first.is_empty(), body.is_empty()) {
+                // Most answers are one piece; it is handed on as it came.
+                (true, true) => first = piece,
+                _ => {
+                    if body.is_empty() {
+                        body.reserve(usize::try_from(wanted).unwrap_or(0));
+                        body.extend_from_slice(&std::mem::take(&mut first));
+                    }
+                    body.extend_from_slice(&piece);
+                }
+            }
+        }
+        if have < wanted {
+            return Err(short(have));
+        }
+        Ok(if body.is_empty() { first } else { body.freeze() })
+    }
+
+    async fn empty(&self) -> Result<(Bytes, Version), RemoteError> {
+        if !self.location.over_http {
+            self.counters.request();
+        }
+        let options = GetOptions { head: true, ..GetOptions::default() };
+        let answer = self.location.store.get_opts(&self.location.path, options).await;
+        let version = Version::of(&answer.map_err(|error| self.explain(&error))?.meta);
+        match version.len {
+            0 => Ok((Bytes::new(), version)),
+            _ => Err(RemoteError::new(
+                RemoteErrorKind::NoRanges,
+                &self.location.url,
+                "the server refuses the range of its first bytes",
+            )),
+        }
+    }
+
+    fn changed(&self, what: &str) -> RemoteError {
+        let detail = format!("the object changed while it was read: {what}; open it again");
+        RemoteError::new(RemoteErrorKind::Changed, &self.location.url, detail)
+    }
+
+    /// An error of the store in our words.
+    fn explain(&self, error: &Error) -> RemoteError {
+        explain(&self.location.url, error)
+    }
+}
+
+/// An error of the store, sorted by what can be done about it.
+pub(super) fn explain(url: &str, error: &Error) -> RemoteError {
+    let words = innermost(error);
+    let sorted = |kind, detail: String, status| RemoteError { status, ..RemoteError::new(kind, url, detail) };
+    match error {
+        Error::NotFound { .. } => sorted(RemoteErrorKind::NotFound, "there is no such object".to_owned(), Some(404)),
+        Error::PermissionDenied { .. } => {
+            sorted(RemoteErrorKind::Denied, "the credentials do not allow it".to_owned(), Some(403))
+        }
+        Error::Unauthenticated { .. } => {
+            sorted(RemoteErrorKind::Denied, "credentials are missing or wrong".to_owned(), Some(401))
+        }
+        Error::Precondition { .. } => {
+            let detail = "the object changed while it was read: it is no longer the one that was opened; open it again";
+            sorted(RemoteErrorKind::Changed, detail.to_owned(), Some(412))
+        }
+        Error::NotSupported { .. } | Error::NotImplemented { .. } => sorted(RemoteErrorKind::Request, words, None),
+        _ if words.contains("non-partial response") => {
+            let detail = "the server does not serve ranges of bytes: it answers with the whole object";
+            sorted(RemoteErrorKind::NoRanges, detail.to_owned(), None)
+        }
+        // The stores in memory and on disk have no status for a start behind the end.
+        _ if words.contains("Wanted range starting at") => sorted(RemoteErrorKind::PastEnd, words, None),
+        _ => {
+            let status = chain(error).find_map(|cause| cause.downcast_ref::<Status>()).map(|status| status.0);
+            match status {
+                Some(416) => sorted(RemoteErrorKind::PastEnd, words, status),
+                _ => sorted(RemoteErrorKind::Failed, words, status),
+            }
+        }
+    }
+}
+
+fn chain<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |cause: &&'e (dyn StdError + 'static)| (*cause).source())
+}
+
+/// The innermost cause says it best; the outer ones repeat it.
+fn innermost(error: &Error) -> String {
+    chain(error).last().map_or_else(|| error.to_string(), ToString::to_string)
+}

@@ -1,0 +1,220 @@
+//! Which store a URL names.
+
+use super::watch::{Counters, Statuses, Watched};
+use super::{RemoteError, RemoteErrorKind, StoreOptions};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
+use std::str::FromStr;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use url::Url;
+
+/// An object and the store it is in.
+#[derive(Clone, Debug)]
+pub(super) struct Location {
+    pub(super) store: Arc<dyn ObjectStore>,
+    pub(super) path: Path,
+    /// For people: without password or query.
+    pub(super) url: String,
+    pub(super) over_http: bool,
+}
+
+/// Whether `text` is a URL that [`super::open_source`] understands, rather than a path.
+pub fn is_url(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()))
+        || text.to_ascii_lowercase().starts_with("memory:/")
+}
+
+const SCHEMES: &[&str] = &["http", "https", "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "file", "memory"];
+
+/// Objects of this process, by name.
+static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));
+
+impl Location {
+    /// Understands a URL; nothing is sent.
+    pub(super) fn parse(
+        text: &str,
+        options: &StoreOptions,
+        counters: &Arc<Counters>,
+        statuses: Statuses,
+    ) -> Result<Self, RemoteError> {
+        let shown = redacted(text);
+        let request = |detail: String| RemoteError::new(RemoteErrorKind::Request, &shown, detail);
+        let url = Url::parse(text).map_err(|error| request(format!("not a URL: {error}")))?;
+        let built = Built { options, counters, statuses, url: &url };
+        let store: Result<Arc<dyn ObjectStore>, String> = match url.scheme() {
+            "file" => no_settings(options).map(|()| Arc::new(LocalFileSystem::new()) as _),
+            "memory" => no_settings(options).map(|()| Arc::clone(&*MEMORY) as _),
+            "http" | "https" => built.http(),
+            "s3" | "s3a" => built.s3(),
+            "gs" => built.gcp(),
+            "az" | "azure" | "adl" | "abfs" | "abfss" => built.azure(),
+            other => Err(format!("no store is known for {other:?}; known are {}", SCHEMES.join(", "))),
+        };
+        let path = Path::from_url_path(url.path()).map_err(|error| request(error.to_string()))?;
+        let over_http = !matches!(url.scheme(), "file" | "memory");
+        Ok(Self { store: store.map_err(request)?, path, url: shown, over_http })
+    }
+}
+
+/// What every builder needs.
+struct Built<'a> {
+    options: &'a StoreOptions,
+    counters: &'a Arc<Counters>,
+    statuses: Statuses,
+    url: &'a Url,
+}
+
+impl Built<'_> {
+    fn http(&self) -> Result<Arc<dyn ObjectStore>, String> {
+        // The query stays (signed URLs carry their signature there); the path is the object's.
+        let mut base = self.url.clone();
+        base.set_path("/");
+        let mut builder = HttpBuilder::new()
+            .with_url(base)
+            .with_http_connector(self.connector())
+            .with_retry(self.retries())
+            .with_config(ClientConfigKey::AllowHttp, "true");
+        for (name, value) in self.settings() {
+            builder = builder.with_config(setting(name)?, value);
+        }
+        built(builder.build())
+    }
+
+    fn s3(&self) -> Result<Arc<dyn ObjectStore>, String> {
+        let mut builder = AmazonS3Builder::from_env();
+        for (name, value) in self.settings() {
+            builder = builder.with_config(setting::<AmazonS3ConfigKey>(name)?, value);
+        }
+        // Who names an endpoint without TLS wants it.
+        let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint).unwrap_or_default();
+        if endpoint.starts_with("http://") {
+            builder = builder.with_allow_http(true);
+        }
+        builder = builder.with_url(self.url.as_str()).with_retry(self.retries());
+        built(builder.with_http_connector(self.connector()).build())
+    }
+
+    fn gcp(&self) -> Result<Arc<dyn ObjectStore>, String> {
+        let mut builder = GoogleCloudStorageBuilder::from_env();
+        for (name, value) in self.settings() {
+            builder = builder.with_config(setting::<GoogleConfigKey>(name)?, value);
+        }
+        builder = builder.with_url(self.url.as_str()).with_retry(self.retries());
+        built(builder.with_http_connector(self.connector()).build())
+    }
+
+    fn azure(&self) -> Result<Arc<dyn ObjectStore>, String> {
+        let mut builder = MicrosoftAzureBuilder::from_env();
+        for (name, value) in self.settings() {
+            builder = builder.with_config(setting::<AzureConfigKey>(name)?, value);
+        }
+        let endpoint = builder.get_config_value(&AzureConfigKey::Endpoint).unwrap_or_default();
+        if endpoint.starts_with("http://") {
+            builder = builder.with_allow_http(true);
+        }
+        builder = builder.with_url(self.url.as_str()).with_retry(self.retries());
+        built(builder.with_http_connector(self.connector()).build())
+    }
+
+    fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.options.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    fn connector(&self) -> Watched {
+        // TLS needs somebody's arithmetic; whoever installed another one before us keeps it.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        Watched { counters: Arc::clone(self.counters), statuses: self.statuses }
+    }
+
+    /// Reads are tried again by `fetch`, which counts; writes by the store.
+    fn retries(&self) -> RetryConfig {
+        let max_retries = match self.statuses {
+            Statuses::Raise => 0,
+            Statuses::Leave => self.options.retries as usize,
+        };
+        let backoff = BackoffConfig {
+            init_backoff: self.options.backoff,
+            max_backoff: self.options.max_backoff,
+            ..BackoffConfig::default()
+        };
+        RetryConfig { backoff, max_retries, retry_timeout: Duration::from_secs(180) }
+    }
+}
+
+fn built<S: ObjectStore>(store: object_store::Result<S>) -> Result<Arc<dyn ObjectStore>, String> {
+    store.map(|store| Arc::new(store) as _).map_err(|error| error.to_string())
+}
+
+/// A setting by name; a misspelt one is refused, not ignored.
+fn setting<K: FromStr>(name: &str) -> Result<K, String> {
+    name.to_ascii_lowercase().parse().map_err(|_| format!("the store has no setting named {name:?}"))
+}
+
+fn no_settings(options: &StoreOptions) -> Result<(), String> {
+    match options.settings.first() {
+        None => Ok(()),
+        Some((name, _)) => Err(format!("the store has no setting named {name:?}")),
+    }
+}
+
+/// A URL without password and query, which may be secrets.
+fn redacted(text: &str) -> String {
+    let Ok(mut url) = Url::parse(text) else { return text.to_owned() };
+    // Both fail only for URLs that have no place for them.
+    let _ = url.set_password(None);
+    if url.query().is_some() {
+        url.set_query(Some("…"));
+    }
+    url.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str, options: &StoreOptions) -> Result<Location, RemoteError> {
+        Location::parse(text, options, &Arc::default(), Statuses::Raise)
+    }
+
+    #[test]
+    fn urls_and_paths_are_told_apart() {
+        for url in ["https://host/a.tgm", "S3://bucket/key", "gs://b/k", "az://c/k", "memory:///x", "file:///tmp/x"] {
+            assert!(is_url(url), "{url}");
+        }
+        for path in ["a.tgm", "/tmp/https/x", "C:\\data\\x", "ftp://host/x", "-", "s3:bucket"] {
+            assert!(!is_url(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn secrets_stay_out_of_errors_and_misspelt_settings_are_refused() {
+        let options = StoreOptions::new().with_setting("regoin", "x");
+        for url in ["https://user:secret@host/a?sig=secret", "s3://bucket/key", "memory:///x"] {
+            let error = parse(url, &options).unwrap_err();
+            assert_eq!(error.code(), "remote_request");
+            let text = error.to_string();
+            assert!(text.contains("\"regoin\"") && !text.contains("secret"), "{text}");
+        }
+        let error = parse("ftp://host/x", &StoreOptions::new()).unwrap_err();
+        assert!(error.to_string().contains("no store is known for \"ftp\""), "{error}");
+    }
+
+    #[test]
+    fn every_scheme_has_a_store() {
+        let s3 = StoreOptions::new().with_setting("region", "eu-1").with_setting("skip_signature", "true");
+        assert_eq!(parse("s3://bucket/deep/key.tgm", &s3).unwrap().path.as_ref(), "deep/key.tgm");
+        let az =
+            StoreOptions::new().with_setting("azure_storage_account_name", "a").with_setting("skip_signature", "true");
+        parse("az://container/key", &az).unwrap();
+        parse("https://host/a%20b.tgm?signature=1", &StoreOptions::new()).unwrap();
+        let gs = StoreOptions::new().with_setting("google_skip_signature", "true");
+        parse("gs://bucket/key", &gs).unwrap();
+    }
+}

@@ -1,0 +1,24 @@
+//! Objects in a store, read range by range and written part by part (feature `remote`).
+//!
+//! `http(s)`, `s3`, `gs`, `az`, `file` and `memory` URLs; see [`StoreOptions`] for credentials, retries and limits.
+//!
+//! - [`StoreSource::open`] is one request: the first bytes, the size and the version of the object. Every later request
+//!   names that version, so an object that is replaced while it is read is an error and never a mixture.
+//! - What was fetched is kept in a small [cache](StoreOptions::cache_len); [`StoreSource::traffic`] counts what was not.
+//! - [`StoreWriter`] uploads parts while the next one is filled; what is not finished is not there.
+
+mod cache; // what was fetched lately
+mod error; // what went wrong, with the URL, the status and the number of tries
+mod fetch; // one range: tries, and the version it must be of
+mod location; // which store a URL names
+mod options; // how
+mod source; // an object, read
+mod watch; // what goes over the wire, counted
+mod writer; // an object, written
+
+pub use error::{RemoteError, RemoteErrorKind};
+pub use location::is_url;
+pub use options::{Progress, ProgressFn, StoreOptions};
+pub use source::{StoreSource, open_source};
+pub use watch::Traffic;
+pub use writer::{AsyncStoreWriter, StoreWriter, Stored};

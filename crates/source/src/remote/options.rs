@@ -1,0 +1,143 @@
+//! How a store is reached, and how much may be asked of it.
+
+use super::Traffic;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a progress callback is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// What went over the wire so far.
+    pub traffic: Traffic,
+    /// Bytes of the object; 0 before it is known.
+    pub object_len: u64,
+}
+
+/// Called after every piece that arrived or left, from the threads that wait for them.
+pub type ProgressFn = dyn Fn(Progress) + Send + Sync;
+
+/// How to open a store. The default takes credentials from the environment (`AWS_…`, `GOOGLE_…`, `AZURE_…`).
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct StoreOptions {
+    /// Settings of the store by name, such as `aws_access_key_id`, `region`, `endpoint`, `skip_signature` or `timeout`;
+    /// they win over the environment.
+    pub settings: Vec<(String, String)>,
+    /// How often a request is tried again after a server error, a lost connection or a short answer.
+    pub retries: u32,
+    /// Pause before the first of them; doubled for every further one.
+    pub backoff: Duration,
+    /// Longest pause.
+    pub max_backoff: Duration,
+    /// Bytes of the first request, which also brings size and version.
+    pub probe_len: u64,
+    /// Bytes of the cache of what was fetched.
+    pub cache_len: u64,
+    /// Requests in flight at once.
+    pub concurrency: usize,
+    /// Bytes of one part of an upload; most stores want 5 MiB at least.
+    pub part_len: usize,
+    /// Told about every piece that arrives or leaves.
+    pub progress: Option<Arc<ProgressFn>>,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            settings: Vec::new(),
+            retries: 4,
+            backoff: Duration::from_millis(100),
+            max_backoff: Duration::from_secs(5),
+            probe_len: 16 << 10,
+            cache_len: 16 << 20,
+            concurrency: 32,
+            part_len: 8 << 20,
+            progress: None,
+        }
+    }
+}
+
+impl StoreOptions {
+    /// The default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with one more setting of the store.
+    #[must_use]
+    pub fn with_setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// The same with this many retries.
+    #[must_use]
+    pub const fn with_retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// The same with these pauses between tries.
+    #[must_use]
+    pub const fn with_backoff(mut self, first: Duration, longest: Duration) -> Self {
+        self.backoff = first;
+        self.max_backoff = longest;
+        self
+    }
+
+    /// The same with a cache of this size.
+    #[must_use]
+    pub const fn with_cache_len(mut self, bytes: u64) -> Self {
+        self.cache_len = bytes;
+        self
+    }
+
+    /// The same with parts of this size for uploads.
+    #[must_use]
+    pub const fn with_part_len(mut self, bytes: usize) -> Self {
+        self.part_len = bytes;
+        self
+    }
+
+    /// The same with this many requests in flight at most.
+    #[must_use]
+    pub const fn with_concurrency(mut self, requests: usize) -> Self {
+        self.concurrency = requests;
+        self
+    }
+
+    /// The same with a first request of this many bytes.
+    #[must_use]
+    pub const fn with_probe_len(mut self, bytes: u64) -> Self {
+        self.probe_len = bytes;
+        self
+    }
+
+    /// The same with a progress callback.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// The pause before retry number `retry`, counted from 0.
+    pub(super) fn pause(&self, retry: u32) -> Duration {
+        self.backoff.saturating_mul(2u32.saturating_pow(retry)).min(self.max_backoff)
+    }
+}
+
+impl fmt::Debug for StoreOptions {
+    /// Values of settings may be secrets and stay out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreOptions")
+            .field("settings", &self.settings.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("retries", &self.retries)
+            .field("probe_len", &self.probe_len)
+            .field("cache_len", &self.cache_len)
+            .field("concurrency", &self.concurrency)
+            .field("part_len", &self.part_len)
+            .finish_non_exhaustive()
+    }
+}

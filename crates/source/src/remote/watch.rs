@@ -1,0 +1,121 @@
+//! What goes over the wire, counted; and statuses kept as numbers.
+
+use async_trait::async_trait;
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How much was asked of a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// Requests sent, failed ones included.
+    pub requests: u64,
+    /// Bytes of bodies that arrived.
+    pub received: u64,
+    /// Bytes of bodies that were sent.
+    pub sent: u64,
+}
+
+/// The same, while it happens.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    requests: AtomicU64,
+    received: AtomicU64,
+    sent: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn received(&self, bytes: u64) {
+        self.received.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn sent(&self, bytes: u64) {
+        self.sent.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn now(&self) -> Traffic {
+        Traffic {
+            requests: self.requests.load(Ordering::Relaxed),
+            received: self.received.load(Ordering::Relaxed),
+            sent: self.sent.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Connections whose requests are counted, and whose server errors keep their number on the way through the store.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub(super) counters: Arc<Counters>,
+    /// Whether a server error becomes an error here, for the tries of `fetch`, or the store tries on its own.
+    pub(super) statuses: Statuses,
+}
+
+/// Who tries again after a server error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Statuses {
+    /// `fetch`: the status must come through.
+    Raise,
+    /// The store, by its own rules.
+    Leave,
+}
+
+impl HttpConnector for Watched {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let inner = ReqwestConnector::default().connect(options)?;
+        let (counters, statuses) = (Arc::clone(&self.counters), self.statuses);
+        Ok(HttpClient::new(WatchedService { inner, counters, statuses }))
+    }
+}
+
+#[derive(Debug)]
+struct WatchedService {
+    inner: HttpClient,
+    counters: Arc<Counters>,
+    statuses: Statuses,
+}
+
+#[async_trait]
+impl HttpService for WatchedService {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.counters.request();
+        self.counters.sent(request.body().content_length() as u64);
+        let response = self.inner.execute(request).await?;
+        let status = response.status().as_u16();
+        let raised = status >= 500 || matches!(status, 408 | 416 | 429);
+        if raised && self.statuses == Statuses::Raise {
+            return Err(HttpError::new(HttpErrorKind::Unknown, Status(status)));
+        }
+        Ok(response)
+    }
+}
+
+/// An answer that is no answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Status(pub(super) u16);
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self.0 {
+            408 => "the server gave up waiting",
+            416 => "the server has no such range",
+            429 => "the server asks for fewer requests",
+            500 => "the server had an internal error",
+            502 => "a gateway had no answer",
+            503 => "the server is unavailable",
+            504 => "a gateway waited in vain",
+            _ => "the server failed",
+        };
+        f.write_str(words)
+    }
+}
+
+impl std::error::Error for Status {}
