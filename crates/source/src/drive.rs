@@ -1,6 +1,6 @@
 //! Runs a decoder that does no input or output on any source.
 
-use crate::{ReadAt, coalesce};
+use crate::ReadAt;
 use fw_bytes::{Span, Step};
 use std::collections::BTreeMap;
 use std::io;
@@ -71,22 +71,11 @@ pub fn drive<T, E: From<io::Error>>(
         if missing.is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "a decoder asked for bytes it already has").into());
         }
-        // Sizes came from the input: prove that the bytes exist before reserving memory for them.
-        let source_len = source.len()?;
-        for span in coalesce(&missing, LOCAL_GAP) {
-            let len = usize::try_from(span.len()).map_err(io::Error::other)?;
-            if span.end > source_len {
-                return Err(crate::read_at::short_read(span.start, len, source_len).into());
-            }
-            let mut bytes = vec![0; len];
-            source.read_exact_at(span.start, &mut bytes)?;
-            buffers.insert(span.start, bytes);
+        for (start, bytes) in source.read_many(&missing)? {
+            buffers.insert(start, bytes);
         }
     }
 }
-
-/// On local files a gap this small is cheaper to read than another call.
-const LOCAL_GAP: u64 = 4096;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Bytes that can be read from any position.
 
+use fw_bytes::Span;
 use std::io;
 
 /// A source of bytes with positions: a slice, a file, a map, a remote object.
@@ -23,7 +24,31 @@ pub trait ReadAt {
     /// # Errors
     /// `UnexpectedEof` when the source ends earlier; otherwise whatever the source reports.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// Reads several ranges: pieces, each with its position, that cover all of them. The default reads neighbours together,
+    /// one piece after the other; sources whose requests take long send them all at once.
+    ///
+    /// # Errors
+    /// As [`ReadAt::read_exact_at`]; a range past the end, before memory is reserved for it.
+    fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
+        let mut pieces = Vec::new();
+        // Sizes came from the input: prove that the bytes exist before reserving memory for them.
+        let source_len = self.len()?;
+        for span in crate::coalesce(spans, LOCAL_GAP) {
+            let len = usize::try_from(span.len()).map_err(io::Error::other)?;
+            if span.end > source_len {
+                return Err(short_read(span.start, len, source_len));
+            }
+            let mut bytes = vec![0; len];
+            self.read_exact_at(span.start, &mut bytes)?;
+            pieces.push((span.start, bytes));
+        }
+        Ok(pieces)
+    }
 }
+
+/// On local files a gap this small is cheaper to read than another call.
+const LOCAL_GAP: u64 = 4096;
 
 impl ReadAt for [u8] {
     fn len(&self) -> io::Result<u64> {
@@ -47,6 +72,10 @@ impl<S: ReadAt + ?Sized> ReadAt for &S {
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         (**self).read_exact_at(offset, buffer)
+    }
+
+    fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
+        (**self).read_many(spans)
     }
 }
 

@@ -69,7 +69,7 @@ impl<S: ?Sized> Clone for Blocking<S> {
 impl<S: AsyncReadAt + ?Sized + 'static> ReadAt for Blocking<S> {
     fn len(&self) -> io::Result<u64> {
         let source = Arc::clone(&self.source);
-        wait_for(async move { source.len().await })
+        wait_for(async move { source.total_len().await })
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {

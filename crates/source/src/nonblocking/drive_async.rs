@@ -35,7 +35,7 @@ pub async fn drive_async<T, E: From<io::Error>>(
 /// # Errors
 /// The first error of the source; `UnexpectedEof`, before anything is requested, for a range past its end.
 pub async fn fetch(source: &(impl AsyncReadAt + ?Sized), buffers: &mut Buffers, spans: &[Span]) -> io::Result<()> {
-    let len = source.len().await?;
+    let len = source.total_len().await?;
     if let Some(beyond) = spans.iter().find(|span| span.end > len) {
         return Err(short_read(beyond.start, usize::try_from(beyond.len()).unwrap_or(usize::MAX), len));
     }

@@ -35,7 +35,7 @@ impl AsyncFile {
 }
 
 impl AsyncReadAt for AsyncFile {
-    fn len(&self) -> BoxFuture<'_, io::Result<u64>> {
+    fn total_len(&self) -> BoxFuture<'_, io::Result<u64>> {
         let source = Arc::clone(&self.source);
         off_runtime(move || ReadAt::len(&*source)).boxed()
     }
@@ -57,6 +57,14 @@ impl AsyncReadAt for AsyncFile {
     }
 }
 
-async fn off_runtime<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+/// Runs long work where it holds up no other task of the runtime.
+///
+/// # Errors
+/// The work's own; when it panicked, or the runtime is shutting down.
+pub async fn off_runtime<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<io::Error> + Send + 'static,
+{
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }

@@ -12,6 +12,6 @@ mod source; // the trait, and bytes in memory
 
 pub use blocking::{Blocking, handle, wait_for};
 pub use drive_async::{drive_async, fetch};
-pub use file::AsyncFile;
+pub use file::{AsyncFile, off_runtime};
 pub use merge::merge;
 pub use source::AsyncReadAt;

@@ -16,7 +16,7 @@ pub trait AsyncReadAt: Send + Sync {
     ///
     /// # Errors
     /// When the source cannot be asked.
-    fn len(&self) -> BoxFuture<'_, io::Result<u64>>;
+    fn total_len(&self) -> BoxFuture<'_, io::Result<u64>>;
 
     /// The bytes of `span`, all of them.
     ///
@@ -26,7 +26,7 @@ pub trait AsyncReadAt: Send + Sync {
 }
 
 impl AsyncReadAt for Bytes {
-    fn len(&self) -> BoxFuture<'_, io::Result<u64>> {
+    fn total_len(&self) -> BoxFuture<'_, io::Result<u64>> {
         ready(Ok(Bytes::len(self) as u64)).boxed()
     }
 
@@ -41,8 +41,8 @@ impl AsyncReadAt for Bytes {
 }
 
 impl<S: AsyncReadAt + ?Sized> AsyncReadAt for Arc<S> {
-    fn len(&self) -> BoxFuture<'_, io::Result<u64>> {
-        (**self).len()
+    fn total_len(&self) -> BoxFuture<'_, io::Result<u64>> {
+        (**self).total_len()
     }
 
     fn read(&self, span: Span) -> BoxFuture<'_, io::Result<Bytes>> {

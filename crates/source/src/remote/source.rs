@@ -6,10 +6,10 @@ use super::location::Location;
 use super::watch::{Counters, Statuses};
 use super::{RemoteError, RemoteErrorKind, StoreOptions, Traffic};
 use crate::ReadAt;
-use crate::nonblocking::{AsyncReadAt, wait_for};
+use crate::nonblocking::{AsyncReadAt, merge, wait_for};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, ready};
+use futures_util::future::{BoxFuture, ready, try_join_all};
 use fw_bytes::Span;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -119,7 +119,7 @@ impl StoreSource {
 }
 
 impl AsyncReadAt for StoreSource {
-    fn len(&self) -> BoxFuture<'_, io::Result<u64>> {
+    fn total_len(&self) -> BoxFuture<'_, io::Result<u64>> {
         ready(Ok(self.object_len())).boxed()
     }
 
@@ -131,6 +131,18 @@ impl AsyncReadAt for StoreSource {
 impl ReadAt for StoreSource {
     fn len(&self) -> io::Result<u64> {
         Ok(self.object_len())
+    }
+
+    /// All of them travel at the same time.
+    fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
+        let (source, spans) = (self.clone(), merge(spans));
+        wait_for(async move {
+            let requests = spans.into_iter().map(|span| {
+                let source = source.clone();
+                async move { io::Result::Ok((span.start, Vec::from(source.bytes(span).await?))) }
+            });
+            try_join_all(requests).await
+        })
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
