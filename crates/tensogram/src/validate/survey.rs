@@ -35,6 +35,31 @@ pub struct SurveyedObject {
     pub descriptor: Result<DataObjectDescriptor>,
 }
 
+#[cfg(feature = "remote")]
+impl Survey {
+    /// What was read of a message part by part. An object whose head cannot be read has no place to show.
+    pub(crate) fn of_parts(
+        preamble: Option<Preamble>,
+        metadata: Result<GlobalMetadata>,
+        heads: Vec<Result<crate::read::access::ObjectHead>>,
+    ) -> Self {
+        use fw_report::{Finding, Severity};
+        let mut report = Report::new();
+        let mut objects = Vec::new();
+        for head in heads {
+            match head {
+                Ok(head) => objects.push(SurveyedObject {
+                    frame: head.frame,
+                    parts: head.parts,
+                    descriptor: Ok(head.descriptor),
+                }),
+                Err(error) => report.push(Finding::new(Severity::Error, error.code(), error.to_string())),
+            }
+        }
+        Self { preamble, metadata, objects, report }
+    }
+}
+
 /// Follows a message as far as it goes, and reads metadata and descriptors.
 pub fn survey(message: &[u8]) -> Survey {
     let options = ValidateOptions::default();

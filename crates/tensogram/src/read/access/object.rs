@@ -25,6 +25,14 @@ pub struct ObjectHead {
 }
 
 impl ObjectHead {
+    /// The same, with positions counted from `base` instead of the start of the source.
+    #[cfg(feature = "remote")]
+    pub(crate) fn rebased(self, base: u64) -> Self {
+        let shift = |span: Span| Span::new(span.start.saturating_sub(base), span.end.saturating_sub(base));
+        let parts = ObjectParts { descriptor: shift(self.parts.descriptor), region: shift(self.parts.region) };
+        Self { frame: self.frame.rebased(base), parts, ..self }
+    }
+
     /// The encoded payload, masks excluded.
     pub fn payload(&self) -> Span {
         let region = self.parts.region;
