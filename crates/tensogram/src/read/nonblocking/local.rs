@@ -2,7 +2,7 @@
 
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
 use crate::error::Result;
-use crate::read::{DecodeOptions, DecodedObject, TensogramFile, decode_range};
+use crate::read::{DecodeOptions, DecodedObject, TensogramFile};
 use fw_source::nonblocking::off_runtime;
 use std::path::Path;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ impl TensogramFile {
         off_runtime(move || file.decode_message(index, &options)).await
     }
 
-    /// Runs of elements of one object, as [`decode_range`](fn@decode_range) reads them, awaited.
+    /// [`TensogramFile::decode_range`], awaited.
     ///
     /// # Errors
-    /// As [`TensogramFile::read_message`] and [`decode_range`](fn@decode_range).
+    /// As [`TensogramFile::decode_range`].
     pub async fn decode_range_async(
         self: &Arc<Self>,
         message: usize,
@@ -53,6 +53,6 @@ impl TensogramFile {
         options: &DecodeOptions,
     ) -> Result<(DataObjectDescriptor, Vec<Vec<u8>>)> {
         let (file, ranges, options) = (Arc::clone(self), ranges.to_vec(), options.clone());
-        off_runtime(move || decode_range(&file.read_message(message)?, object, &ranges, &options)).await
+        off_runtime(move || file.decode_range(message, object, &ranges, &options)).await
     }
 }
