@@ -35,6 +35,7 @@ pub trait Message: Sized {
 ///
 /// # Errors
 /// As [`Message::encode`] and [`write`](crate::write()).
+#[inline]
 pub fn write_message<'o, M: Message>(
     framing: Framing,
     header: Header,
@@ -52,6 +53,7 @@ pub fn write_message<'o, M: Message>(
 ///
 /// # Errors
 /// When the frame holds another message, and as [`Message::decode`].
+#[inline]
 pub fn read_message<M: Message>(framing: Framing, frame: &Frame<'_>) -> Result<M, MessageError> {
     if frame.id != M::MSG_ID {
         return Err(MessageError::OtherMessage { expected: M::MSG_ID, found: frame.id });

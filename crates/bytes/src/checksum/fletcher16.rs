@@ -25,9 +25,15 @@ impl Fletcher16 {
     /// Feeds bytes.
     #[inline]
     pub fn update(&mut self, bytes: &[u8]) {
-        let rest = if bytes.len() >= WIDE { self.lanes::<WIDE>(bytes) } else { bytes };
-        let rest = if rest.len() >= NARROW { self.lanes::<NARROW>(rest) } else { rest };
-        self.plain(rest);
+        let rest = if bytes.len() < LANES { bytes } else { self.lanes(bytes) };
+        self.words(rest);
+    }
+
+    /// Feeds one byte.
+    #[inline]
+    pub const fn roll(&mut self, byte: u8) {
+        self.a = self.a.wrapping_add(byte);
+        self.b = self.b.wrapping_add(self.a);
     }
 
     /// Both sums, in the order they are sent.
@@ -35,12 +41,12 @@ impl Fletcher16 {
         [self.a, self.b]
     }
 
-    /// Feeds all whole blocks of `W` bytes and returns the rest.
+    /// Feeds all whole blocks of a byte for every lane and returns the rest.
     ///
     /// Lane `j` keeps the sum of its own bytes and the sum of those sums before each block. With n bytes in all,
-    /// a = Σ x and b = Σ (n - i) · x, which splits over the lanes as Σ (W · vb[j] + (W - j) · va[j]).
-    #[inline]
-    fn lanes<'b, const W: usize>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    /// a = Σ x and b = Σ (n - i) · x, which with W lanes splits over them as Σ (W · vb[j] + (W - j) · va[j]).
+    fn lanes<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        const W: usize = LANES;
         let (mut va, mut vb) = ([0_u8; W], [0_u8; W]);
         let (blocks, rest) = bytes.as_chunks::<W>();
         for block in blocks {
@@ -49,31 +55,75 @@ impl Fletcher16 {
                 *va = va.wrapping_add(*x);
             }
         }
-        // Modulo 256 only the low byte of a count matters.
+        // Modulo 256 only the low byte of a count matters; sixteen bits wide, the products need no narrowing in between.
         let len = (blocks.len() as u8).wrapping_mul(W as u8);
-        self.b = self.b.wrapping_add(len.wrapping_mul(self.a));
+        let (mut sum, mut before, mut weighted) = (0_u16, 0_u16, 0_u16);
         for (j, (va, vb)) in va.iter().zip(&vb).enumerate() {
-            self.a = self.a.wrapping_add(*va);
-            self.b = self.b.wrapping_add((W as u8).wrapping_mul(*vb)).wrapping_add(((W - j) as u8).wrapping_mul(*va));
+            sum = sum.wrapping_add(u16::from(*va));
+            before = before.wrapping_add(u16::from(*vb));
+            weighted = weighted.wrapping_add(u16::from(*va).wrapping_mul((W - j) as u16));
         }
+        let block_sum = (W as u16).wrapping_mul(before).wrapping_add(weighted);
+        self.b = self.b.wrapping_add(len.wrapping_mul(self.a)).wrapping_add(block_sum as u8);
+        self.a = self.a.wrapping_add(sum as u8);
         rest
     }
 
-    /// The definition, byte by byte: the twin of `lanes`.
+    /// Feeds all bytes, eight at a time: a word is split into its even and odd bytes, and one multiplication adds up four
+    /// of them with their weights.
     #[inline]
+    fn words(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let (mut a, mut b) = (u32::from(self.a), u32::from(self.b));
+        for word in words {
+            let (sum, weighted) = fold(u64::from_le_bytes(*word));
+            b = b.wrapping_add(a << 3).wrapping_add(weighted);
+            a = a.wrapping_add(sum);
+        }
+        let missing = 8 - rest.len() as u32;
+        match bytes.last_chunk::<8>() {
+            // What is left is the end of the last eight bytes: the others are shifted out, and each byte weighs less by
+            // as many as are missing.
+            Some(last) if missing < 8 => {
+                let (sum, weighted) = fold(u64::from_le_bytes(*last) >> (8 * missing));
+                b = b.wrapping_add((8 - missing).wrapping_mul(a)).wrapping_add(weighted);
+                b = b.wrapping_sub(sum.wrapping_mul(missing));
+                a = a.wrapping_add(sum);
+            }
+            Some(_) => {}
+            None => {
+                for x in rest {
+                    a = a.wrapping_add(u32::from(*x));
+                    b = b.wrapping_add(a);
+                }
+            }
+        }
+        (self.a, self.b) = (a as u8, b as u8);
+    }
+
+    /// The definition, byte by byte: the twin of `lanes` and `words`, to test against.
+    #[cfg(test)]
     fn plain(&mut self, bytes: &[u8]) {
         for x in bytes {
-            self.a = self.a.wrapping_add(*x);
-            self.b = self.b.wrapping_add(self.a);
+            self.roll(*x);
         }
     }
 }
 
-/// Lanes for long runs: several vector registers, so that additions do not wait for one another.
-const WIDE: usize = 64;
+/// Sum of eight bytes, and their sum weighted 8, 7, … 1.
+#[inline]
+const fn fold(word: u64) -> (u32, u32) {
+    const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
+    let (even, odd) = (word & EVEN, (word >> 8) & EVEN);
+    // In a product the top sixteen bits are the sum of all four products of a lane and the weight facing it; nothing is
+    // large enough to carry into them.
+    let sum = (even + odd).wrapping_mul(0x0001_0001_0001_0001) >> 48;
+    let weighted = (even.wrapping_mul(0x0008_0006_0004_0002) >> 48) + (odd.wrapping_mul(0x0007_0005_0003_0001) >> 48);
+    (sum as u32, weighted as u32)
+}
 
-/// Lanes for what is left, and for short payloads.
-const NARROW: usize = 16;
+/// Lanes for long runs: several vector registers, so that additions do not wait for one another.
+const LANES: usize = 64;
 
 #[cfg(test)]
 mod tests {

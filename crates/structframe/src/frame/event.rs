@@ -77,6 +77,7 @@ pub struct Counters {
     pub seq_gaps: u32,
 }
 
+#[inline]
 pub(super) fn count(counter: &mut u32, more: u64) {
     *counter = counter.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
 }

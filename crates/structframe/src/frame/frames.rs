@@ -18,8 +18,9 @@ impl<'b, L: Lookup> Frames<'b, L> {
     }
 
     /// The next event, or `None` when only an incomplete frame, noise or nothing is left.
+    #[inline]
     pub fn next_event(&mut self) -> Option<Event<'b>> {
-        self.machine.step(Window { bytes: self.bytes, base: 0 }, More::May)
+        self.machine.next(Window { bytes: self.bytes, base: 0 }, More::May)
     }
 
     /// Bytes of the incomplete frame that is left, after [`next_event`](Self::next_event) returned `None`.
@@ -41,7 +42,8 @@ impl<'b, L: Lookup> Frames<'b, L> {
 impl<'b, L: Lookup> Iterator for Frames<'b, L> {
     type Item = Event<'b>;
 
+    #[inline]
     fn next(&mut self) -> Option<Event<'b>> {
-        self.machine.step(Window { bytes: self.bytes, base: 0 }, More::Never)
+        self.machine.next(Window { bytes: self.bytes, base: 0 }, More::Never)
     }
 }

@@ -10,7 +10,7 @@
 //! be there. That is why every way of splitting the input gives the same events.
 
 use super::event::{BadChecksum, Counters, Event, Frame, count};
-use crate::wire::{Fields, Framing, HeaderKind, Lookup, MessageInfo, checksum, read_fields};
+use crate::wire::{Fields, Framing, HeaderKind, Lookup, MessageInfo, PayloadKind, Profile, checksum, read_fields};
 use fw_bytes::Span;
 
 /// Bytes of the input that are at hand.
@@ -22,6 +22,7 @@ pub(super) struct Window<'w> {
 }
 
 impl<'w> Window<'w> {
+    #[inline]
     pub(super) fn end(self) -> u64 {
         self.base.saturating_add(self.bytes.len() as u64)
     }
@@ -94,6 +95,74 @@ impl<L: Lookup> Machine<L> {
         }
     }
 
+    /// As [`step`](Self::step), with what nearly always happens made short: a good frame, or part of one, behind a good one.
+    #[inline]
+    pub(super) fn next<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
+        const STANDARD: Framing = Profile::Standard.framing();
+        const BULK: Framing = Profile::Bulk.framing();
+        const NETWORK: Framing = Profile::Network.framing();
+        // With a framing that the compiler knows, most of the work disappears.
+        let quick = match (self.framing.header, self.framing.payload) {
+            (HeaderKind::Basic, PayloadKind::Default) => self.quick(STANDARD, window),
+            (HeaderKind::Basic, PayloadKind::Extended) => self.quick(BULK, window),
+            (HeaderKind::Basic, PayloadKind::ExtendedMultiSystemStream) => self.quick(NETWORK, window),
+            _ => self.quick(self.framing, window),
+        };
+        match quick {
+            Quick::Event(event) => Some(event),
+            Quick::Wait if more == More::May => None,
+            _ => self.step(window, more),
+        }
+    }
+
+    /// The frame at `pos`, or how far it reaches, if nothing else is going on.
+    #[inline(always)]
+    fn quick<'w>(&mut self, framing: Framing, window: Window<'w>) -> Quick<'w> {
+        let at = self.pos;
+        let quiet = self.rescan.is_none() && self.open.is_none() && self.run == at && self.oversized_end <= at;
+        let place = at.checked_sub(window.base).and_then(|place| usize::try_from(place).ok());
+        let bytes = place.filter(|_| quiet).and_then(|place| window.bytes.get(place..));
+        let Some(bytes) = bytes.filter(|_| framing.header_len() as u64 <= self.capacity) else { return Quick::Unsure };
+        let [first, second] = framing.start();
+        let begins = match (framing.header, bytes) {
+            (_, []) => return self.wait_for(1),
+            (HeaderKind::None, _) => true,
+            (HeaderKind::Tiny, [a, ..]) => *a == first,
+            (HeaderKind::Basic, [a]) if *a == first => return self.wait_for(2),
+            (HeaderKind::Basic, [a, b, ..]) => *a == first && *b == second,
+            _ => false,
+        };
+        if !begins {
+            return Quick::Unsure;
+        }
+        let fields = bytes.get(framing.start_len()..).and_then(|bytes| read_fields(framing, bytes));
+        let Some(fields) = fields else { return self.wait_for(framing.header_len()) };
+        let Some(info) = self.lookup.message_info(fields.id) else { return Quick::Unsure };
+        let len = if framing.has_length() { fields.len } else { info.max_size };
+        let total = framing.overhead().saturating_add(len.into());
+        if total as u64 > self.capacity {
+            return Quick::Unsure;
+        }
+        let found = Found { fields, info: Some(info), total };
+        let unusual = framing.has_length() && !(info.min_size..=info.max_size).contains(&len);
+        if unusual {
+            self.compare_length(&found);
+        }
+        let Some(frame) = bytes.get(..total) else { return self.wait_for(total) };
+        if found.verify(framing, frame).is_err() {
+            return Quick::Unsure;
+        }
+        let end = at.saturating_add(total as u64);
+        (self.pos, self.run) = (end, end);
+        Quick::Event(self.delivered(framing, at, &found, found.payload(framing, frame), false))
+    }
+
+    #[inline(always)]
+    fn wait_for<'w>(&mut self, len: usize) -> Quick<'w> {
+        self.need = self.pos.saturating_add(len as u64);
+        Quick::Wait
+    }
+
     /// The next event, or `None` when that takes more bytes than the window has ([`need`](Self::need)).
     pub(super) fn step<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
         loop {
@@ -157,11 +226,13 @@ impl<L: Lookup> Machine<L> {
     }
 
     /// The first byte that is still needed.
+    #[inline]
     pub(super) fn retain_from(&self) -> u64 {
         self.open.map_or(self.pos, |open| open.start.min(self.pos))
     }
 
     /// Nothing can be decided before the window reaches this position.
+    #[inline]
     pub(super) fn need(&self) -> u64 {
         self.need
     }
@@ -267,10 +338,23 @@ impl<L: Lookup> Machine<L> {
     fn deliver<'w>(&mut self, window: Window<'w>, at: u64, found: &Found, recovered: bool) -> Event<'w> {
         let span = Span::new(at, at.saturating_add(found.total as u64));
         let payload = found.payload(self.framing, window.part(span.start, span.end));
+        self.delivered(self.framing, at, found, payload, recovered)
+    }
+
+    #[inline(always)]
+    fn delivered<'w>(
+        &mut self,
+        framing: Framing,
+        at: u64,
+        found: &Found,
+        payload: &'w [u8],
+        recovered: bool,
+    ) -> Event<'w> {
+        let span = Span::new(at, at.saturating_add(found.total as u64));
         let Fields { header, id, .. } = found.fields;
         count(&mut self.counters.frames, 1);
         count(&mut self.counters.unknown_ids, found.info.is_none().into());
-        if self.framing.has_sequence() {
+        if framing.has_sequence() {
             let gap = self.last_sequence.is_some_and(|last| header.sequence != last.wrapping_add(1));
             count(&mut self.counters.seq_gaps, gap.into());
             self.last_sequence = Some(header.sequence);
@@ -301,6 +385,15 @@ impl<L: Lookup> Machine<L> {
     }
 }
 
+/// What a quick look found.
+enum Quick<'w> {
+    Event(Event<'w>),
+    /// Nothing can be decided yet.
+    Wait,
+    /// Something unusual.
+    Unsure,
+}
+
 /// What stands at a position.
 enum Look {
     /// No frame begins within this many bytes.
@@ -324,16 +417,21 @@ struct Found {
 }
 
 impl Found {
+    #[inline(always)]
     fn payload<'w>(&self, framing: Framing, frame: &'w [u8]) -> &'w [u8] {
         let end = self.total.saturating_sub(framing.trailer_len());
         frame.get(framing.header_len()..end).unwrap_or_default()
     }
 
     /// Compares checksums; the error has the computed one and the one in the frame.
+    #[inline(always)]
     fn verify(&self, framing: Framing, frame: &[u8]) -> Result<(), ([u8; 2], [u8; 2])> {
-        let Some((_, carried)) = frame.split_last_chunk::<2>().filter(|_| framing.has_length()) else { return Ok(()) };
-        let fields = frame.get(framing.start_len()..framing.header_len()).unwrap_or_default();
-        let computed = checksum(fields, self.payload(framing, frame), self.info.as_ref());
+        let Some((before, carried)) = frame.split_last_chunk::<2>().filter(|_| framing.has_length()) else {
+            return Ok(());
+        };
+        let covered = before.get(framing.start_len()..).unwrap_or_default();
+        let fields_len = framing.header_len().saturating_sub(framing.start_len());
+        let computed = checksum(covered, fields_len, self.info.as_ref());
         if computed == *carried { Ok(()) } else { Err((computed, *carried)) }
     }
 }

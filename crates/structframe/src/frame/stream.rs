@@ -39,7 +39,26 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
     }
 
     /// Reads a chunk and tells what it completed.
-    pub fn read(&mut self, chunk: &[u8], mut tell: impl FnMut(Event<'_>)) {
+    #[inline]
+    pub fn read(&mut self, chunk: &[u8], tell: impl FnMut(Event<'_>)) {
+        // Most bytes that come one by one only bring the end of their frame nearer.
+        let filled = self.filled.saturating_add(chunk.len());
+        let end = self.base.saturating_add(filled as u64);
+        if self.filled > 0
+            && end < self.machine.need()
+            && let Some(room) = self.buffer.as_mut().get_mut(self.filled..filled)
+        {
+            match (room, chunk) {
+                ([slot], [byte]) => *slot = *byte,
+                (room, chunk) => room.copy_from_slice(chunk),
+            }
+            self.filled = filled;
+            return;
+        }
+        self.read_more(chunk, tell);
+    }
+
+    fn read_more(&mut self, chunk: &[u8], mut tell: impl FnMut(Event<'_>)) {
         let mut rest = chunk;
         while self.filled > 0 {
             let end = self.base.saturating_add(self.filled as u64);
@@ -55,7 +74,7 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
                 self.machine.reset(at);
             }
             let window = Window { bytes: self.buffer.as_ref().get(..self.filled).unwrap_or_default(), base: self.base };
-            while let Some(event) = self.machine.step(window, More::May) {
+            while let Some(event) = self.machine.next(window, More::May) {
                 tell(event);
             }
             // As soon as nothing before this chunk is needed, the chunk itself is read.
@@ -67,7 +86,7 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
             }
         }
         let window = Window { bytes: rest, base: self.base };
-        while let Some(event) = self.machine.step(window, More::May) {
+        while let Some(event) = self.machine.next(window, More::May) {
             tell(event);
         }
         let keep = self.machine.retain_from();
@@ -83,7 +102,7 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
     /// another stream afterwards; positions go on counting.
     pub fn finish(&mut self, mut tell: impl FnMut(Event<'_>)) {
         let window = Window { bytes: self.buffer.as_ref().get(..self.filled).unwrap_or_default(), base: self.base };
-        while let Some(event) = self.machine.step(window, More::Never) {
+        while let Some(event) = self.machine.next(window, More::Never) {
             tell(event);
         }
         self.reset();

@@ -1,6 +1,6 @@
 //! Frames into the caller's buffer.
 
-use crate::wire::{Fields, Framing, Header, Layout, MessageInfo, checksum, write_fields};
+use crate::wire::{Fields, Framing, Header, Layout, MessageInfo, fresh_checksum, write_head};
 use core::fmt;
 
 /// Writes a frame to the beginning of `out` and returns it. `payload` has the layout of the framing
@@ -9,6 +9,7 @@ use core::fmt;
 /// # Errors
 /// When the framing cannot carry the id or the payload (SF-13.3), when a framing without a length gets another number of
 /// bytes than `MAX_SIZE`, or when `out` is too short. Nothing is written then.
+#[inline]
 pub fn write<'o>(
     framing: Framing,
     header: Header,
@@ -25,6 +26,7 @@ pub fn write<'o>(
 }
 
 /// Writes a frame around a payload that stands at its place in `out` already.
+#[inline(always)]
 pub(crate) fn seal<'o>(
     framing: Framing,
     header: Header,
@@ -35,23 +37,19 @@ pub(crate) fn seal<'o>(
     let len = check(framing, info, payload_len)?;
     let (need, have) = (frame_len(framing, payload_len), out.len());
     let frame = out.get_mut(..need).ok_or(WriteError::BufferTooShort { need, have })?;
-    let (head, rest) = frame.split_at_mut(framing.header_len());
-    let (start, fields) = head.split_at_mut(framing.start_len());
-    start.copy_from_slice(framing.start().get(..start.len()).unwrap_or_default());
-    let mut slots = fields.iter_mut();
-    write_fields(framing, Fields { header, len, id: info.id }, |byte| {
-        if let Some(slot) = slots.next() {
-            *slot = byte;
-        }
-    });
-    let (payload, trailer) = rest.split_at_mut(payload_len);
-    if framing.has_length() {
-        trailer.copy_from_slice(&checksum(fields, payload, Some(info)));
+    write_head(framing, Fields { header, len, id: info.id }, frame);
+    if framing.has_length()
+        && let Some((before, trailer)) = frame.split_last_chunk_mut::<2>()
+    {
+        let covered = before.get(framing.start_len()..).unwrap_or_default();
+        let fields_len = framing.header_len().saturating_sub(framing.start_len());
+        *trailer = fresh_checksum(covered, fields_len, info);
     }
     Ok(frame)
 }
 
 /// Bytes of a frame around a payload of this length.
+#[inline]
 pub const fn frame_len(framing: Framing, payload_len: usize) -> usize {
     framing.overhead().saturating_add(payload_len)
 }
@@ -117,6 +115,7 @@ impl fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
+#[inline(always)]
 fn check(framing: Framing, info: &MessageInfo, len: usize) -> Result<u16, WriteError> {
     if info.id > 0xff && !framing.has_package() {
         return Err(WriteError::IdTooLarge { id: info.id });

@@ -71,6 +71,7 @@ impl PayloadKind {
         ROWS[self as usize].name
     }
 
+    #[inline]
     pub(crate) const fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
@@ -87,36 +88,43 @@ pub struct Framing {
 
 impl Framing {
     /// A framing of these two.
+    #[inline]
     pub const fn new(header: HeaderKind, payload: PayloadKind) -> Self {
         Self { header, payload }
     }
 
     /// Which layout its payloads have (SF-6.2).
+    #[inline]
     pub const fn layout(self) -> Layout {
         if self.has_length() { Layout::Wire } else { Layout::Fixed }
     }
 
     /// True when frames say how long their payload is; exactly then they also have a checksum.
+    #[inline]
     pub const fn has_length(self) -> bool {
         self.payload.row().len_bytes > 0
     }
 
     /// True when frames carry the high byte of the id.
+    #[inline]
     pub const fn has_package(self) -> bool {
         self.payload.row().package
     }
 
     /// True when frames carry a sequence number.
+    #[inline]
     pub const fn has_sequence(self) -> bool {
         self.payload.row().sequence
     }
 
     /// True when frames carry system and component ids.
+    #[inline]
     pub const fn has_system(self) -> bool {
         self.payload.row().system
     }
 
     /// The longest payload.
+    #[inline]
     pub const fn max_payload_len(self) -> usize {
         match self.payload.row().len_bytes {
             1 => 0xff,
@@ -125,21 +133,25 @@ impl Framing {
     }
 
     /// Bytes before the payload.
+    #[inline]
     pub const fn header_len(self) -> usize {
         self.start_len() + self.payload.row().fields_len()
     }
 
     /// Bytes before and after the payload.
+    #[inline]
     pub const fn overhead(self) -> usize {
         self.header_len() + self.trailer_len()
     }
 
     /// Bytes after the payload.
+    #[inline]
     pub const fn trailer_len(self) -> usize {
         if self.has_length() { 2 } else { 0 }
     }
 
     /// Number of start bytes.
+    #[inline]
     pub const fn start_len(self) -> usize {
         match self.header {
             HeaderKind::None => 0,
@@ -149,6 +161,7 @@ impl Framing {
     }
 
     /// The start bytes; the first [`start_len`](Self::start_len) of them count.
+    #[inline]
     pub const fn start(self) -> [u8; 2] {
         let kind = 0x70 + self.payload as u8;
         match self.header {
@@ -244,6 +257,7 @@ impl Profile {
     pub const ALL: [Self; 5] = [Self::Standard, Self::Sensor, Self::Ipc, Self::Bulk, Self::Network];
 
     /// Its framing.
+    #[inline]
     pub const fn framing(self) -> Framing {
         PROFILES[self as usize].1
     }
@@ -297,13 +311,14 @@ impl Row {
         Self { name, sequence, system, len_bytes, package }
     }
 
+    #[inline]
     pub(crate) const fn fields_len(&self) -> usize {
         self.sequence as usize + 2 * self.system as usize + self.len_bytes + self.package as usize + 1
     }
 }
 
 /// Payload kinds by T (SF-13.1).
-static ROWS: [Row; 9] = [
+const ROWS: [Row; 9] = [
     Row::new("Minimal", false, false, 0, false),
     Row::new("Default", false, false, 1, false),
     Row::new("ExtendedMsgIds", false, false, 1, true),

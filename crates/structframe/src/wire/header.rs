@@ -1,6 +1,6 @@
 //! The bytes between start and payload, and the checksum behind it.
 
-use super::{Framing, MessageInfo};
+use super::{Framing, MessageInfo, PayloadKind};
 use fw_bytes::checksum::Fletcher16;
 
 /// What a frame says besides its payload; zero where its framing has no such field.
@@ -25,63 +25,118 @@ pub(crate) struct Fields {
 }
 
 /// Reads what follows the start bytes; `None` when bytes are missing.
-#[inline]
+#[inline(always)]
 pub(crate) fn read_fields(framing: Framing, bytes: &[u8]) -> Option<Fields> {
-    let row = framing.payload.row();
-    let mut bytes = bytes.get(..row.fields_len())?.iter().copied();
-    let mut next = || bytes.next().unwrap_or_default();
-    let mut fields = Fields::default();
-    if row.sequence {
-        fields.header.sequence = next();
-    }
-    if row.system {
-        fields.header.system = next();
-        fields.header.component = next();
-    }
-    fields.len = match row.len_bytes {
-        0 => 0,
-        1 => next().into(),
-        _ => u16::from_le_bytes([next(), next()]),
-    };
-    let package = if row.package { next() } else { 0 };
-    fields.id = u16::from_be_bytes([package, next()]);
-    Some(fields)
+    let short = |len: u8, id: u16| Fields { header: Header::default(), len: len.into(), id };
+    Some(match framing.payload {
+        PayloadKind::Minimal => {
+            let [id] = *bytes.first_chunk()?;
+            short(0, id.into())
+        }
+        PayloadKind::Default => {
+            let [len, id] = *bytes.first_chunk()?;
+            short(len, id.into())
+        }
+        PayloadKind::ExtendedMsgIds => {
+            let [len, package, id] = *bytes.first_chunk()?;
+            short(len, u16::from_be_bytes([package, id]))
+        }
+        PayloadKind::ExtendedLength => {
+            let [low, high, id] = *bytes.first_chunk()?;
+            Fields { header: Header::default(), len: u16::from_le_bytes([low, high]), id: id.into() }
+        }
+        PayloadKind::Extended => {
+            let [low, high, package, id] = *bytes.first_chunk()?;
+            let id = u16::from_be_bytes([package, id]);
+            Fields { header: Header::default(), len: u16::from_le_bytes([low, high]), id }
+        }
+        PayloadKind::SysComp => {
+            let [system, component, len, id] = *bytes.first_chunk()?;
+            Fields { header: Header { sequence: 0, system, component }, len: len.into(), id: id.into() }
+        }
+        PayloadKind::Seq => {
+            let [sequence, len, id] = *bytes.first_chunk()?;
+            Fields { header: Header { sequence, ..Header::default() }, len: len.into(), id: id.into() }
+        }
+        PayloadKind::MultiSystemStream => {
+            let [sequence, system, component, len, id] = *bytes.first_chunk()?;
+            Fields { header: Header { sequence, system, component }, len: len.into(), id: id.into() }
+        }
+        PayloadKind::ExtendedMultiSystemStream => {
+            let [sequence, system, component, low, high, package, id] = *bytes.first_chunk()?;
+            let id = u16::from_be_bytes([package, id]);
+            Fields { header: Header { sequence, system, component }, len: u16::from_le_bytes([low, high]), id }
+        }
+    })
 }
 
-/// Writes what follows the start bytes, byte by byte through `put`.
-pub(crate) fn write_fields(framing: Framing, fields: Fields, mut put: impl FnMut(u8)) {
-    let row = framing.payload.row();
-    if row.sequence {
-        put(fields.header.sequence);
-    }
-    if row.system {
-        put(fields.header.system);
-        put(fields.header.component);
-    }
+/// Writes start bytes and fields to the beginning of a frame, which has room for them.
+#[inline(always)]
+pub(crate) fn write_head(framing: Framing, fields: Fields, frame: &mut [u8]) {
+    let Header { sequence, system, component } = fields.header;
     let [low, high] = fields.len.to_le_bytes();
-    if row.len_bytes > 0 {
-        put(low);
+    let [package, id] = fields.id.to_be_bytes();
+    let (start, behind) = frame.split_at_mut(framing.start_len().min(frame.len()));
+    match (start, framing.start()) {
+        ([], _) => {}
+        ([a], [first, _]) => *a = first,
+        ([a, b, ..], [first, second]) => (*a, *b) = (first, second),
     }
-    if row.len_bytes > 1 {
-        put(high);
+    match framing.payload {
+        PayloadKind::Minimal => put(behind, [id]),
+        PayloadKind::Default => put(behind, [low, id]),
+        PayloadKind::ExtendedMsgIds => put(behind, [low, package, id]),
+        PayloadKind::ExtendedLength => put(behind, [low, high, id]),
+        PayloadKind::Extended => put(behind, [low, high, package, id]),
+        PayloadKind::SysComp => put(behind, [system, component, low, id]),
+        PayloadKind::Seq => put(behind, [sequence, low, id]),
+        PayloadKind::MultiSystemStream => put(behind, [sequence, system, component, low, id]),
+        PayloadKind::ExtendedMultiSystemStream => {
+            put(behind, [sequence, system, component, low, high, package, id]);
+        }
     }
-    let [package, message] = fields.id.to_be_bytes();
-    if row.package {
-        put(package);
-    }
-    put(message);
 }
 
-/// The checksum over what follows the start bytes, with the seeds after the base part (SF-12).
-#[inline]
-pub(crate) fn checksum(fields: &[u8], payload: &[u8], info: Option<&MessageInfo>) -> [u8; 2] {
+/// The same of bytes that were written a moment ago: read wider than they were written, short ones would have to wait until
+/// they have reached the cache.
+#[inline(always)]
+pub(crate) fn fresh_checksum(covered: &[u8], fields_len: usize, info: &MessageInfo) -> [u8; 2] {
+    let split = fields_len.saturating_add(info.base_size.into());
+    if covered.len() > SHORT || covered.len() > split {
+        return checksum(covered, fields_len, Some(info));
+    }
     let mut sums = Fletcher16::new();
-    sums.update(fields);
+    for byte in covered {
+        sums.roll(*byte);
+    }
+    sums.roll(info.magic[0]);
+    sums.roll(info.magic[1]);
+    sums.value()
+}
+
+/// How many bytes are short.
+const SHORT: usize = 64;
+
+#[inline(always)]
+fn put<const N: usize>(to: &mut [u8], bytes: [u8; N]) {
+    if let Some(to) = to.first_chunk_mut() {
+        *to = bytes;
+    }
+}
+
+/// The checksum over what follows the start bytes, `fields_len` bytes of fields and the payload, with the seeds after the
+/// base part (SF-12).
+#[inline(always)]
+pub(crate) fn checksum(covered: &[u8], fields_len: usize, info: Option<&MessageInfo>) -> [u8; 2] {
+    let mut sums = Fletcher16::new();
     // For an unknown id the seeds are zeros behind the payload.
-    let (magic, split) = info.map_or(([0; 2], payload.len()), |info| (info.magic, info.base_size.into()));
-    let (base, extensions) = payload.split_at_checked(split).unwrap_or((payload, &[]));
+    let (magic, base) = info.map_or(([0; 2], usize::MAX), |info| (info.magic, info.base_size.into()));
+    let (base, extensions) = covered.split_at_checked(fields_len.saturating_add(base)).unwrap_or((covered, &[]));
     sums.update(base);
-    sums.update(&magic);
-    sums.update(extensions);
+    sums.roll(magic[0]);
+    sums.roll(magic[1]);
+    if !extensions.is_empty() {
+        sums.update(extensions);
+    }
     sums.value()
 }

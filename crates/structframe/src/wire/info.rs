@@ -24,25 +24,33 @@ pub trait Lookup {
 }
 
 impl Lookup for [MessageInfo] {
+    #[inline]
     fn message_info(&self, id: u16) -> Option<MessageInfo> {
+        // Few messages are found sooner one after the other.
+        if self.len() <= 8 {
+            return self.iter().find(|info| info.id == id).copied();
+        }
         let at = self.binary_search_by_key(&id, |info| info.id).ok()?;
         self.get(at).copied()
     }
 }
 
 impl<const N: usize> Lookup for [MessageInfo; N] {
+    #[inline]
     fn message_info(&self, id: u16) -> Option<MessageInfo> {
         self.as_slice().message_info(id)
     }
 }
 
 impl Lookup for fn(u16) -> Option<MessageInfo> {
+    #[inline]
     fn message_info(&self, id: u16) -> Option<MessageInfo> {
         self(id)
     }
 }
 
 impl<L: Lookup + ?Sized> Lookup for &L {
+    #[inline]
     fn message_info(&self, id: u16) -> Option<MessageInfo> {
         (**self).message_info(id)
     }

@@ -1,0 +1,235 @@
+//! Our struct-frame runtime beside the code that the reference package generates, in one process, on the same data.
+//!
+//! `cargo xtask bench structframe` runs this; it prints a Markdown table. Before anything is timed, every side encodes to the
+//! same bytes and reads the same values. `--check` ends with 1 when a target is missed.
+
+mod measure;
+mod ours;
+mod peer;
+
+use fw_dynamic::Codec;
+use fw_structframe::Profile;
+use measure::{Effort, measure};
+use peer::Images;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const SMALL: usize = 4000;
+const LARGE: usize = 64;
+
+fn main() -> ExitCode {
+    let has = |wanted: &str| std::env::args().any(|argument| argument == wanted);
+    let (rounds, turn) = if has("--quick") { (5, 8) } else { (15, 40) };
+    let mut table =
+        Table { effort: Effort { rounds, turn: Duration::from_millis(turn) }, missed: Vec::new(), lost: Vec::new() };
+    println!("| what | bytes | ours ns | ours GB/s | peer | peer GB/s | times | target |");
+    println!("|---|--:|--:|--:|---|--:|--:|--:|");
+    checksums(&mut table);
+    small(&mut table);
+    large(&mut table);
+    println!();
+    match table.lost.as_slice() {
+        [] => println!("No row is lost."),
+        lost => println!("Rows where a peer is ahead: {}.", lost.join("; ")),
+    }
+    match table.missed.as_slice() {
+        [] => println!("Every target is met."),
+        missed => println!("TARGETS MISSED: {}.", missed.join("; ")),
+    }
+    if has("--check") && !table.missed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// A peer: its name, the ratio we want, and its work.
+type Peer<'a> = (&'static str, Option<f64>, &'a mut dyn FnMut());
+
+struct Table {
+    effort: Effort,
+    missed: Vec<String>,
+    lost: Vec<String>,
+}
+
+impl Table {
+    /// One row per peer. `items` share the time; `bytes` are processed in one call.
+    fn rows(&mut self, what: &str, bytes: usize, items: usize, mut ours: impl FnMut(), peers: Vec<Peer<'_>>) {
+        let mut sides: Vec<&mut dyn FnMut()> = vec![&mut ours];
+        let mut names = Vec::new();
+        for (name, target, work) in peers {
+            names.push((name, target));
+            sides.push(work);
+        }
+        let measured = measure(self.effort, &mut sides);
+        let rate = |seconds: f64| bytes as f64 / seconds / 1e9;
+        for (place, (name, target)) in names.into_iter().enumerate() {
+            let (ours, peer, times) = (measured.best[0], measured.best[place + 1], measured.ratios[place]);
+            let wanted = target.map_or(String::new(), |target| format!("≥ {target}"));
+            println!(
+                "| {what} | {} | {:.1} | {:.2} | {name} | {:.2} | {times:.2} | {wanted} |",
+                bytes / items,
+                ours * 1e9 / items as f64,
+                rate(ours),
+                rate(peer)
+            );
+            if target.is_some_and(|target| times < target) {
+                self.missed.push(format!("{what} beside {name}: {times:.2}"));
+            }
+            if times < 1.0 {
+                self.lost.push(format!("{what} beside {name}"));
+            }
+        }
+    }
+}
+
+/// The sums alone, beside the loop that every peer has, and beside copying.
+fn checksums(table: &mut Table) {
+    let bytes: Vec<u8> = (0..2048_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+    for (len, target) in [(2048, 8.0), (64, 2.0)] {
+        let bytes = &bytes[..len];
+        assert_eq!(ours::fletcher(bytes), byte_loop(bytes));
+        let calls = 100_000 / len;
+        let mut copy = vec![0; len];
+        table.rows(
+            "checksum",
+            len * calls,
+            calls,
+            || (0..calls).for_each(|_| sink(ours::fletcher(black_box(bytes)))),
+            vec![
+                ("byte loop", Some(target), &mut || (0..calls).for_each(|_| sink(byte_loop(black_box(bytes))))),
+                ("memcpy", None, &mut || {
+                    (0..calls).for_each(|_| black_box(&mut copy).copy_from_slice(black_box(bytes)))
+                }),
+            ],
+        );
+    }
+}
+
+#[inline(never)]
+fn byte_loop(bytes: &[u8]) -> [u8; 2] {
+    let (mut a, mut b) = (0_u8, 0_u8);
+    for byte in bytes {
+        a = a.wrapping_add(*byte);
+        b = b.wrapping_add(a);
+    }
+    [a, b]
+}
+
+fn small(table: &mut Table) {
+    let messages = ours::small_messages(SMALL);
+    let theirs = peer::rust_small(&messages);
+    let mut bytes = vec![0; SMALL * 26];
+    assert_eq!(ours::encode_small(&messages, &mut bytes), bytes.len());
+    let images: Vec<u8> = bytes.chunks(26).flat_map(|frame| frame[4..24].to_vec()).collect();
+    let images = Images(&images, SMALL);
+    let mut out = vec![0; bytes.len()];
+    assert_eq!((peer::rust_encode_small(&theirs, &mut out), &out), (bytes.len(), &bytes));
+    assert_eq!((peer::encode_small_c(&images, &mut out), &out), (bytes.len(), &bytes));
+    assert_eq!((peer::encode_small_cpp(&images, &mut out), &out), (bytes.len(), &bytes));
+    let (mut a, mut b, mut c, mut d) = (out.clone(), out.clone(), out.clone(), out);
+    table.rows(
+        "encode small, Standard",
+        bytes.len(),
+        SMALL,
+        || sink(ours::encode_small(black_box(&messages), &mut a)),
+        vec![
+            ("generated Rust", Some(1.0), &mut || sink(peer::rust_encode_small(black_box(&theirs), &mut b))),
+            ("generated C", None, &mut || sink(peer::encode_small_c(black_box(&images), &mut c))),
+            ("generated C++", None, &mut || sink(peer::encode_small_cpp(black_box(&images), &mut d))),
+        ],
+    );
+    let sum = ours::parse_small(&bytes);
+    assert_eq!([peer::rust_parse_small(&bytes), peer::parse_small_c(&bytes), peer::parse_small_cpp(&bytes)], [sum; 3]);
+    table.rows(
+        "parse small, Standard",
+        bytes.len(),
+        SMALL,
+        || sink(ours::parse_small(black_box(&bytes))),
+        vec![
+            ("generated Rust", Some(5.0), &mut || sink(peer::rust_parse_small(black_box(&bytes)))),
+            ("generated C", None, &mut || sink(peer::parse_small_c(black_box(&bytes)))),
+            ("generated C++", Some(1.2), &mut || sink(peer::parse_small_cpp(black_box(&bytes)))),
+        ],
+    );
+    assert_eq!(
+        [ours::bytewise_small(&bytes), peer::rust_bytewise_small(&bytes), peer::bytewise_small_c(&bytes)],
+        [sum; 3]
+    );
+    table.rows(
+        "byte by byte small, Standard",
+        bytes.len(),
+        SMALL,
+        || sink(ours::bytewise_small(black_box(&bytes))),
+        vec![
+            ("generated Rust", Some(15.0), &mut || sink(peer::rust_bytewise_small(black_box(&bytes)))),
+            ("generated C", Some(1.0), &mut || sink(peer::bytewise_small_c(black_box(&bytes)))),
+        ],
+    );
+    let schema = schema();
+    let codec = Codec::new(&schema);
+    table.rows(
+        "columns of small, Standard",
+        bytes.len(),
+        SMALL,
+        || sink(ours::columns(&codec, Profile::Standard, black_box(&bytes))),
+        vec![("generated Rust into structs", Some(1.0), &mut || {
+            sink(peer::rust_structs_small(black_box(&bytes)));
+        })],
+    );
+}
+
+fn large(table: &mut Table) {
+    let messages = ours::large_messages(LARGE);
+    let theirs = peer::rust_large(&messages);
+    let mut bytes = vec![0; LARGE * 2068];
+    assert_eq!(ours::encode_large(&messages, &mut bytes), bytes.len());
+    let images: Vec<u8> = bytes.chunks(2068).flat_map(|frame| frame[6..2066].to_vec()).collect();
+    let images = Images(&images, LARGE);
+    let mut out = vec![0; bytes.len()];
+    assert_eq!((peer::rust_encode_large(&theirs, &mut out), &out), (bytes.len(), &bytes));
+    assert_eq!((peer::encode_large_c(&images, &mut out), &out), (bytes.len(), &bytes));
+    assert_eq!((peer::encode_large_cpp(&images, &mut out), &out), (bytes.len(), &bytes));
+    let (mut a, mut b, mut c, mut d) = (out.clone(), out.clone(), out.clone(), out);
+    table.rows(
+        "encode 2 KiB, Bulk",
+        bytes.len(),
+        LARGE,
+        || sink(ours::encode_large(black_box(&messages), &mut a)),
+        vec![
+            ("generated Rust", Some(5.0), &mut || sink(peer::rust_encode_large(black_box(&theirs), &mut b))),
+            ("generated C", None, &mut || sink(peer::encode_large_c(black_box(&images), &mut c))),
+            ("generated C++", None, &mut || sink(peer::encode_large_cpp(black_box(&images), &mut d))),
+        ],
+    );
+    let sum = ours::parse_large(&bytes);
+    assert_eq!([peer::rust_parse_large(&bytes), peer::parse_large_c(&bytes), peer::parse_large_cpp(&bytes)], [sum; 3]);
+    table.rows(
+        "parse 2 KiB, Bulk",
+        bytes.len(),
+        LARGE,
+        || sink(ours::parse_large(black_box(&bytes))),
+        vec![
+            ("generated Rust", Some(20.0), &mut || sink(peer::rust_parse_large(black_box(&bytes)))),
+            ("generated C", Some(5.0), &mut || sink(peer::parse_large_c(black_box(&bytes)))),
+            ("generated C++", None, &mut || sink(peer::parse_large_cpp(black_box(&bytes)))),
+        ],
+    );
+    let schema = schema();
+    let codec = Codec::new(&schema);
+    table.rows(
+        "columns of 2 KiB, Bulk",
+        bytes.len(),
+        LARGE,
+        || sink(ours::columns(&codec, Profile::Bulk, black_box(&bytes))),
+        vec![("generated Rust into structs", Some(1.0), &mut || {
+            sink(peer::rust_structs_large(black_box(&bytes)));
+        })],
+    );
+}
+
+/// Keeps a result from being optimised away.
+fn sink<T>(value: T) {
+    black_box(value);
+}
+
+fn schema() -> fw_schema::Schema {
+    fw_schema::check_text("bench.sf", include_str!("../bench.sf")).into_result().expect("it compiles")
+}
