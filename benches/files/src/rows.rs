@@ -1,0 +1,175 @@
+//! What is measured, and what was promised.
+
+use crate::fixtures;
+use bench_harness::{Duel, Effort, duel};
+use fw_source::LeftAlone;
+use fw_tensogram::{DecodeOptions, MessageView, TensogramFile};
+use fw_tensor::Selection;
+use std::fs::File;
+use std::hint::black_box;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// A row: how its files are made and what is timed on them.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) prepare: fn(&Path) -> Run,
+}
+
+/// A row with its files.
+pub(crate) struct Run {
+    pub(crate) against: Vec<Against<'static>>,
+}
+
+/// Something that our side is held against.
+pub(crate) struct Against<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) target: f64,
+    pub(crate) measure: Box<dyn FnMut(Effort) -> Duel + 'a>,
+}
+
+impl<'a> Against<'a> {
+    fn new(name: &'static str, target: f64, measure: impl FnMut(Effort) -> Duel + 'a) -> Self {
+        Self { name, target, measure: Box::new(measure) }
+    }
+}
+
+pub(crate) const ROWS: &[Row] = &[
+    Row { name: "open and count, 20 000 messages of 0.5 kB", prepare: |folder| count(folder, 40, 10.0) },
+    Row { name: "open and count, 20 000 messages of 33 kB", prepare: |folder| count(folder, 8_192, 2.0) },
+    Row { name: "open and count, 4 MiB of junk between two messages", prepare: junk },
+    Row { name: "metadata of a message of 64 MiB, from a file", prepare: metadata },
+    Row { name: "object 4 999 of 5 000, from memory", prepare: late_object },
+    Row { name: "a raw object of 64 MiB, mapped, first element touched", prepare: mapped },
+    Row { name: "a raw object of 64 MiB into the caller's buffer", prepare: copied },
+    Row { name: "16×16 of 4096×4096 values in a message of 1 GiB, from a file", prepare: window },
+];
+
+fn peer_options() -> tensogram::DecodeOptions {
+    tensogram::DecodeOptions::default()
+}
+
+fn count(folder: &Path, elements: u64, target: f64) -> Run {
+    const COUNT: usize = 20_000;
+    let path = fixtures::many(folder, COUNT, elements);
+    let measure = move |effort| {
+        let ours = || TensogramFile::open(&path).expect("opens").message_count().expect("counts");
+        let peer = || tensogram::TensogramFile::open(&path).expect("opens").message_count().expect("counts");
+        assert_eq!((ours(), peer()), (COUNT, COUNT));
+        duel(effort, ours, peer)
+    };
+    Run { against: vec![Against::new("tensogram", target, measure)] }
+}
+
+fn junk(folder: &Path) -> Run {
+    let path = fixtures::gap(folder, 4 << 20);
+    let measure = move |effort: Effort| {
+        let ours = || TensogramFile::open(&path).expect("opens").message_count().expect("counts");
+        let peer = || tensogram::TensogramFile::open(&path).expect("opens").message_count().expect("counts");
+        assert_eq!(ours(), 2);
+        // The peer takes seconds: once is enough.
+        duel(Effort { rounds: 1, ..effort }, ours, peer)
+    };
+    Run { against: vec![Against::new("tensogram", 1_000.0, measure)] }
+}
+
+fn metadata(folder: &Path) -> Run {
+    let path = fixtures::single(folder, 1, &[16 << 20]);
+    let measure = move |effort| {
+        let ours = || TensogramFile::open(&path).expect("opens").metadata(0).expect("metadata");
+        let peer = || tensogram::TensogramFile::open(&path).expect("opens").decode_metadata(0).expect("metadata");
+        duel(effort, ours, peer)
+    };
+    Run { against: vec![Against::new("tensogram", 3_000.0, measure)] }
+}
+
+fn late_object(_: &Path) -> Run {
+    let message = fixtures::message(5_000, &[16]);
+    let options = DecodeOptions::default();
+    let measure = move |effort| {
+        let ours = || {
+            let view = MessageView::open(&message).expect("opens");
+            view.object(4_999).expect("is there").decode(&options).expect("decodes")
+        };
+        let peer = || tensogram::decode_object(&message, 4_999, &peer_options()).expect("decodes");
+        duel(effort, ours, peer)
+    };
+    Run { against: vec![Against::new("tensogram `decode_object`", 500.0, measure)] }
+}
+
+fn mapped(folder: &Path) -> Run {
+    let path = fixtures::single(folder, 1, &[16 << 20]);
+    let first = |path: &Path| {
+        // SAFETY: nobody else knows the file, which lies in our own temporary folder.
+        let file = TensogramFile::open_mmap(path, unsafe { LeftAlone::promised() }).expect("opens");
+        let view = file.view(0).expect("is there");
+        black_box(view.object(0).expect("is there").bytes().expect("raw")[0])
+    };
+    let (by_peer, by_map) = (path.clone(), path);
+    let peer = move |effort| {
+        let peer = || {
+            let file = tensogram::TensogramFile::open(&by_peer).expect("opens");
+            file.decode_message(0, &peer_options()).expect("decodes").1[0].1[0]
+        };
+        duel(effort, || first(&by_peer), peer)
+    };
+    let map = move |effort| {
+        let bare = || {
+            let file = File::open(&by_map).expect("opens");
+            // SAFETY: as above.
+            let map = unsafe { memmap2::Mmap::map(&file) }.expect("maps");
+            black_box(map[4096])
+        };
+        duel(effort, || first(&by_map), bare)
+    };
+    Run { against: vec![Against::new("tensogram", 1_000.0, peer), Against::new("a bare map", 0.5, map)] }
+}
+
+fn copied(folder: &Path) -> Run {
+    const LEN: usize = 64 << 20;
+    let message = std::fs::read(fixtures::single(folder, 1, &[16 << 20])).expect("readable");
+    let (mut out, mut other) = (vec![1u8; LEN], vec![1u8; LEN]);
+    let source = vec![7u8; LEN];
+    let options = DecodeOptions::default().with_threads(1);
+    let measure = move |effort| {
+        let ours = || {
+            let view = MessageView::open(&message).expect("opens");
+            view.object(0).expect("is there").decode_into(&options, &mut out).expect("decodes");
+        };
+        duel(effort, ours, || black_box(&mut other).copy_from_slice(black_box(&source)))
+    };
+    Run { against: vec![Against::new("memcpy", 1.0 / 1.3, measure)] }
+}
+
+fn window(folder: &Path) -> Run {
+    const SIDE: u64 = 4096;
+    let path = fixtures::single(folder, 16, &[SIDE, SIDE]);
+    let options = DecodeOptions::default();
+    let selection = Selection::from([2000..2016, 1000..1016]);
+    let ours = move |path: &Path| {
+        let file = TensogramFile::open(path).expect("opens");
+        file.slice(0, 9, &selection, &options).expect("slices")
+    };
+    let (by_peer, by_calls, again) = (path.clone(), path, ours.clone());
+    let peer = move |effort| {
+        let ranges: Vec<(u64, u64)> = (2000..2016).map(|row| (row * SIDE + 1000, 16)).collect();
+        let peer = || {
+            let file = tensogram::TensogramFile::open(&by_peer).expect("opens");
+            let message = file.read_message(0).expect("reads");
+            tensogram::decode_range(&message, 9, &ranges, &peer_options()).expect("decodes")
+        };
+        duel(effort, || ours(&by_peer), peer)
+    };
+    let calls = move |effort| {
+        let bare = || {
+            let file = File::open(&by_calls).expect("opens");
+            let mut out = [0u8; 16 * 64];
+            for (row, part) in out.chunks_mut(64).enumerate() {
+                file.read_exact_at(part, (9 * SIDE + 2000 + row as u64) * SIDE * 4 + 4000).expect("reads");
+            }
+            out
+        };
+        duel(effort, || again(&by_calls), bare)
+    };
+    Run { against: vec![Against::new("tensogram", 1_000.0, peer), Against::new("16 `pread` calls", 0.5, calls)] }
+}
