@@ -14,43 +14,103 @@ use crate::process::{quiet, tee};
 /// What building the reference crate takes (C and C++ codecs, bindings made with libclang).
 const PACKAGES: &[&str] = &["cmake", "clang", "libclang-dev"];
 
-const BEGIN: &str = "<!-- bench codecs: begin -->\n";
-const END: &str = "<!-- bench codecs: end -->";
+/// A bench: a package of the workspace `benches/` and a part of `docs/benchmarks.md`.
+struct Bench {
+    name: &'static str,
+    /// What its peer needs to be built or made.
+    needs: Needs,
+}
 
-/// Builds the peers and runs one bench.
-pub(crate) fn main(context: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
-    let (mut which, mut update) = (None, false);
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// Cargo alone.
+    Nothing,
+    /// C++ tools for the `tensogram` crate.
+    Cpp,
+    /// The `struct-frame` package, which generates the peers at bench time.
+    Python,
+}
+
+const BENCHES: &[Bench] = &[
+    Bench { name: "codecs", needs: Needs::Cpp },
+    Bench { name: "files", needs: Needs::Cpp },
+    Bench { name: "bintensors", needs: Needs::Nothing },
+    Bench { name: "structframe", needs: Needs::Python },
+];
+
+/// Builds the peers and runs the benches that are named, or all of them.
+pub(crate) fn main(context: &mut Context, mut args: lexopt::Parser) -> Result<ExitCode> {
+    let (mut which, mut update) = (Vec::new(), false);
     let mut passed_on = Vec::new();
     while let Some(argument) = args.next()? {
         match argument {
-            Value(name) if which.is_none() => which = Some(name.string()?),
+            Value(name) => which.push(find(&name.string()?)?),
             Long("quick") => passed_on.push("--quick"),
             Long("check") => passed_on.push("--check"),
             Long("update") => update = true,
             _ => return Err(argument.unexpected().into()),
         }
     }
-    match which.as_deref() {
-        Some("codecs") => {}
-        Some(other) => bail!("no bench `{other}`; there is `codecs`"),
-        None => bail!("which bench? there is `codecs`"),
+    if which.is_empty() {
+        which = BENCHES.iter().collect();
     }
-    if let Err(reason) = tools() {
-        bail!("the reference crate cannot be built: {reason}");
+    let mut failed = Vec::new();
+    for bench in which {
+        println!("## {}", bench.name);
+        if !run(context, bench, &passed_on, update)? {
+            failed.push(bench.name);
+        }
     }
-    println!("the first build compiles the reference's C++ codecs: about five minutes and 2.4 GB");
-    let mut run = context.cargo();
-    run.args(["run", "--release", "--locked", "--package", "bench-codecs", "--manifest-path"]);
-    run.arg(context.root.join("benches/Cargo.toml")).arg("--");
-    run.args(passed_on);
-    let (table, success) = tee(&mut run)?;
+    if !failed.is_empty() {
+        eprintln!("failed or missed a target: {}", failed.join(", "));
+    }
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn find(name: &str) -> Result<&'static Bench> {
+    let names = BENCHES.iter().map(|bench| bench.name).collect::<Vec<_>>().join(", ");
+    BENCHES.iter().find(|bench| bench.name == name).with_context(|| format!("no bench `{name}`; there are {names}"))
+}
+
+/// Runs one bench; its table goes to `docs/benchmarks.md` when that is asked for.
+fn run(context: &mut Context, bench: &Bench, options: &[&str], update: bool) -> Result<bool> {
+    let mut command = package(context, bench)?;
+    command.args(options);
+    let (mut table, success) = tee(&mut command)?;
     if success && update {
+        if bench.name == "files" {
+            let plot = context.root.join("docs/growth.svg");
+            let (growth, drawn) = tee(package(context, bench)?.arg("growth").arg(&plot))?;
+            anyhow::ensure!(drawn, "the plot of growth was not drawn");
+            table = format!("{}\n\n{}\n\n![growth](growth.svg)\n", table.trim(), growth.trim());
+        }
         let page = context.root.join("docs/benchmarks.md");
         let text = fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
-        fs::write(&page, replaced(&text, &table)?)?;
+        fs::write(&page, replaced(&text, bench.name, &table)?)?;
         println!("docs/benchmarks.md is updated; its remarks below the table are yours to check");
     }
-    Ok(if success { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(success)
+}
+
+/// The command that builds a bench and starts it.
+fn package(context: &mut Context, bench: &Bench) -> Result<Command> {
+    let interpreter = match bench.needs {
+        Needs::Python => Some(context.python()?.interpreter.clone()),
+        Needs::Nothing | Needs::Cpp => None,
+    };
+    if bench.needs == Needs::Cpp {
+        if let Err(reason) = tools() {
+            bail!("the reference crate cannot be built: {reason}");
+        }
+        println!("the first build compiles the reference's C++ codecs: about five minutes and 2.4 GB");
+    }
+    let mut run = context.cargo();
+    run.args(["run", "--release", "--locked", "--package", &format!("bench-{}", bench.name), "--manifest-path"]);
+    run.arg(context.root.join("benches/Cargo.toml")).arg("--");
+    if let Some(interpreter) = interpreter {
+        run.env("FW_PYTHON", interpreter);
+    }
+    Ok(run)
 }
 
 /// Tools that are there count whoever installed them; what is missing is asked for as a Debian package.
@@ -83,11 +143,13 @@ fn has_clang_headers() -> bool {
     folders.iter().any(|folder| folder.join("include/clang-c/Index.h").is_file())
 }
 
-/// The page with a new table between its marks.
-fn replaced(page: &str, table: &str) -> Result<String> {
-    let (head, rest) = page.split_once(BEGIN).context("docs/benchmarks.md has no mark where the table begins")?;
-    let (_, tail) = rest.split_once(END).context("docs/benchmarks.md has no mark where the table ends")?;
-    Ok(format!("{head}{BEGIN}\n{}\n\n{END}{tail}", table.trim()))
+/// The page with a new table between the marks of a bench.
+fn replaced(page: &str, name: &str, table: &str) -> Result<String> {
+    let (begin, end) = (format!("<!-- bench {name}: begin -->\n"), format!("<!-- bench {name}: end -->"));
+    let missing = || format!("docs/benchmarks.md has no mark `{}`", begin.trim());
+    let (head, rest) = page.split_once(&begin).with_context(missing)?;
+    let (_, tail) = rest.split_once(&end).context("docs/benchmarks.md has no mark where the table ends")?;
+    Ok(format!("{head}{begin}\n{}\n\n{end}{tail}", table.trim()))
 }
 
 #[cfg(test)]
@@ -96,10 +158,11 @@ mod tests {
 
     #[test]
     fn only_the_table_changes() {
-        let page = format!("# Title\n{BEGIN}\nold\n\n{END}\nremarks\n");
-        let once = replaced(&page, "| a |\n").unwrap();
-        assert_eq!(once, format!("# Title\n{BEGIN}\n| a |\n\n{END}\nremarks\n"));
-        assert_eq!(replaced(&once, "| a |").unwrap(), once);
+        let page = |table| format!("# T\n<!-- bench x: begin -->\n\n{table}\n\n<!-- bench x: end -->\nremarks\n");
+        let once = replaced(&page("old"), "x", "| a |\n").unwrap();
+        assert_eq!(once, page("| a |"));
+        assert_eq!(replaced(&once, "x", "| a |").unwrap(), once);
+        assert!(replaced(&once, "y", "| a |").is_err());
     }
 
     #[test]
@@ -117,6 +180,6 @@ mod tests {
 
     #[test]
     fn a_page_without_marks_is_left_alone() {
-        assert!(replaced("# Title\n", "| a |").is_err());
+        assert!(replaced("# Title\n", "x", "| a |").is_err());
     }
 }

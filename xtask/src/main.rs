@@ -28,9 +28,9 @@ usage: cargo xtask COMMAND
                                    every vector manifest below DIR (the project's own vectors), one row per vector
   golden [--update]                our golden bytes, compared; --update rewrites them on purpose
   matrix [--lang LANG]...          generated code of every language against the vectors and each other
-  bench codecs [--quick] [--check] [--update]
-                                   our codecs beside the reference crate; --check fails when a row misses its target,
-                                   --update writes docs/benchmarks.md
+  bench [NAME]... [--quick] [--check] [--update]
+                                   our code beside its peers (codecs, files, bintensors, structframe); --check fails when
+                                   a target is missed, --update writes docs/benchmarks.md
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
 
@@ -53,7 +53,7 @@ fn run() -> Result<ExitCode> {
     let mut context = Context::locate()?;
     match command.string()?.as_str() {
         "test" => test::main(&mut context, args),
-        "bench" => bench::main(&context, args),
+        "bench" => bench::main(&mut context, args),
         command @ ("conformance" | "golden") => {
             let mut runner = context.conformance();
             if command == "golden" {

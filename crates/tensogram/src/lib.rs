@@ -43,14 +43,14 @@ pub use inspect::inspect;
 pub use message::{MessageView, ObjectView};
 pub use pipeline::SliceCost;
 pub use read::access;
-#[cfg(feature = "async")]
-pub use read::{AsyncTensogramFile, decode_stream};
 pub use read::{
     AppendOptions, Appender, DecodeOptions, DecodedObject, Durability, MaskedObject, StreamDecoder, StreamEvent,
     StreamReader, TailPolicy, TensogramFile, decode, decode_descriptors, decode_metadata, decode_metadata_with,
     decode_object, decode_object_from_frame, decode_range, decode_range_from_frame, decode_with_masks, scan_file,
     scan_source,
 };
+#[cfg(feature = "async")]
+pub use read::{AsyncTensogramFile, decode_stream};
 #[cfg(feature = "remote")]
 pub use read::{RemoteFile, open_source};
 pub use validate::{
