@@ -288,48 +288,58 @@ impl BinTensorError {
     }
 }
 
+impl BinTensorError {
+    /// What was read, expected and found, in plain words: without the class before it and the place behind it.
+    pub fn detail(&self) -> String {
+        match self {
+            Self::HeaderTooSmall { len } => format!("need 8 bytes for the header size, have {len}"),
+            Self::HeaderTooLarge { len, cap } => format!("a header of {len} bytes, at most {cap} are allowed"),
+            Self::InvalidHeaderLength { len, available } => {
+                format!("a header of {len} bytes, but only {available} bytes follow the size field")
+            }
+            Self::DecoderError(fault) => fault.detail(),
+            Self::ValidationMismatch { name } => format!("tensor name {name:?} appears more than once"),
+            Self::InvalidOffset { name, expected, found: (start, end), .. } => format!(
+                "tensor {name:?} claims bytes {start}..{end} of the data section, it must begin at {expected} and not end before"
+            ),
+            Self::ValidationOverflow { name } => format!("the size of tensor {name:?} does not fit in 64 bits"),
+            Self::TensorInvalidInfo { name, expected, found } => {
+                format!("tensor {name:?} needs {expected} bytes for its shape and type, has {found}")
+            }
+            Self::MetadataIncompleteBuffer { expected, found } => {
+                format!("header and tensors make {expected} bytes, the file has {found}")
+            }
+            Self::TensorNotFound(name) => format!("no tensor named {name:?}"),
+            Self::InvalidTensorView { dtype, shape, len } => {
+                format!("{len} bytes cannot be a {dtype} tensor of shape {shape:?}")
+            }
+            Self::IoError(error) => error.to_string(),
+            Self::EncodeError(why) => why.clone(),
+            Self::InvalidHeader => String::new(),
+            Self::InvalidPadding { byte, .. } => {
+                format!("expected spaces (0x20) after the last record, found 0x{byte:02x}")
+            }
+            Self::DuplicateMetadataKey { key } => format!("metadata key {key:?} appears more than once"),
+            Self::NonCanonical { reason, .. } => (*reason).to_owned(),
+            Self::IncompleteWrite { name, expected, found } => {
+                format!("tensor {name:?} was planned with {expected} bytes, {found} were written")
+            }
+            Self::ChecksumMismatch { name: Some(name), expected, found } => {
+                format!("tensor {name:?}: expected {expected}, computed {found}")
+            }
+            Self::ChecksumMismatch { name: None, expected, found } => format!("expected {expected}, computed {found}"),
+            Self::InvalidSlice(error) => error.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for BinTensorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.variant())?;
-        match self {
-            Self::HeaderTooSmall { len } => write!(f, ": need 8 bytes for the header size, have {len}")?,
-            Self::HeaderTooLarge { len, cap } => write!(f, ": a header of {len} bytes, at most {cap} are allowed")?,
-            Self::InvalidHeaderLength { len, available } => {
-                write!(f, ": a header of {len} bytes, but only {available} bytes follow the size field")?;
-            }
-            Self::DecoderError(fault) => write!(f, "({fault})")?,
-            Self::ValidationMismatch { name } => write!(f, ": tensor name {name:?} appears more than once")?,
-            Self::InvalidOffset { name, expected, found: (start, end), .. } => write!(
-                f,
-                ": tensor {name:?} claims bytes {start}..{end} of the data section, it must begin at {expected} and not end before"
-            )?,
-            Self::ValidationOverflow { name } => write!(f, ": the size of tensor {name:?} does not fit in 64 bits")?,
-            Self::TensorInvalidInfo { name, expected, found } => {
-                write!(f, ": tensor {name:?} needs {expected} bytes for its shape and type, has {found}")?;
-            }
-            Self::MetadataIncompleteBuffer { expected, found } => {
-                write!(f, ": header and tensors make {expected} bytes, the file has {found}")?;
-            }
-            Self::TensorNotFound(name) => write!(f, ": no tensor named {name:?}")?,
-            Self::InvalidTensorView { dtype, shape, len } => {
-                write!(f, ": {len} bytes cannot be a {dtype} tensor of shape {shape:?}")?;
-            }
-            Self::IoError(error) => write!(f, ": {error}")?,
-            Self::EncodeError(why) => write!(f, ": {why}")?,
-            Self::InvalidHeader => {}
-            Self::InvalidPadding { byte, .. } => {
-                write!(f, ": expected spaces (0x20) after the last record, found 0x{byte:02x}")?;
-            }
-            Self::DuplicateMetadataKey { key } => write!(f, ": metadata key {key:?} appears more than once")?,
-            Self::NonCanonical { reason, .. } => write!(f, ": {reason}")?,
-            Self::IncompleteWrite { name, expected, found } => {
-                write!(f, ": tensor {name:?} was planned with {expected} bytes, {found} were written")?;
-            }
-            Self::ChecksumMismatch { name, expected, found } => match name {
-                Some(name) => write!(f, ": tensor {name:?}: expected {expected}, computed {found}")?,
-                None => write!(f, ": expected {expected}, computed {found}")?,
-            },
-            Self::InvalidSlice(error) => write!(f, ": {error}")?,
+        match (self, self.detail()) {
+            (Self::DecoderError(fault), _) => write!(f, "({fault})")?,
+            (_, detail) if detail.is_empty() => {}
+            (_, detail) => write!(f, ": {detail}")?,
         }
         match self.position() {
             Some(at) => write!(f, " at byte {at} (0x{at:x})"),
@@ -338,17 +348,17 @@ impl fmt::Display for BinTensorError {
     }
 }
 
+impl DecodeError {
+    fn detail(&self) -> String {
+        let record = self.record.map_or_else(String::new, |record| format!(" of record {record}"));
+        let found = self.found.map_or_else(String::new, |found| format!(", found {found}"));
+        format!("{}{record}: {}{found}", self.what, self.kind.rule())
+    }
+}
+
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.name(), self.what)?;
-        if let Some(record) = self.record {
-            write!(f, " of record {record}")?;
-        }
-        write!(f, ": {}", self.kind.rule())?;
-        match self.found {
-            Some(found) => write!(f, ", found {found}"),
-            None => Ok(()),
-        }
+        write!(f, "{}: {}", self.kind.name(), self.detail())
     }
 }
 
@@ -388,6 +398,7 @@ mod tests {
             at: 100,
         });
         assert_eq!(error.class(), "UnexpectedVariant");
+        assert_eq!(error.detail(), "dtype of record 3: a value this field does not allow, found 15");
         assert_eq!(
             error.to_string(),
             "DecoderError(UnexpectedVariant: dtype of record 3: a value this field does not allow, found 15) at byte 100 (0x64)"

@@ -1,7 +1,7 @@
 //! BinTensors as a tensor file. Carried element types appear as what they are.
 
 use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
-use crate::{ConvertError, Format};
+use crate::{ConvertError, Format, attributes};
 use fw_bintensors::{DTYPE_KEY_PREFIX, ReadOptions, Reader, SHAPE_KEY_PREFIX, logical};
 use fw_source::FileSource;
 use fw_tensor::Selection;
@@ -19,7 +19,7 @@ pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<BinTensorsFile,
     let header = reader.metadata();
     let mut metadata = header.metadata().map(|user| user.to_map());
     let get = |key: &str| metadata.as_ref().and_then(|map| map.get(key)).map(String::as_str);
-    let entries: Vec<Entry> = header
+    let mut entries: Vec<Entry> = header
         .infos()
         .map(|info| {
             let (dtype, shape) = logical(&info, get);
@@ -37,6 +37,7 @@ pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<BinTensorsFile,
             metadata = None;
         }
     }
+    attributes::restore(&mut entries, &mut metadata);
     Ok(BinTensorsFile { reader, entries, metadata })
 }
 

@@ -4,9 +4,9 @@
 mod plan; // what each tensor becomes
 mod write; // plans to files
 
-use crate::model::{TensorFile, open};
+use crate::model::{TensorFile, open_with};
 use crate::{ConvertError, Feature, Format, Loss, shards};
-use fw_bintensors::{Algorithm, HeaderAlignment};
+use fw_bintensors::{Algorithm, HeaderAlignment, Profile, ReadOptions};
 use plan::Target;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,6 +27,12 @@ pub struct ConvertOptions {
     pub tensor_digests: Option<Algorithm>,
     /// What to do with types the target does not have.
     pub missing: Missing,
+    /// How strictly a BinTensors input is read.
+    pub profile: Profile,
+    /// What to do with an output that is there already.
+    pub existing: Existing,
+    /// What a Tensogram output does with bits of floats that its masks do not give back.
+    pub nan_bits: NanBits,
     /// Called after every piece of data.
     pub progress: Option<Arc<ProgressFn>>,
 }
@@ -51,6 +57,27 @@ impl ConvertOptions {
     #[must_use]
     pub const fn with_missing(mut self, missing: Missing) -> Self {
         self.missing = missing;
+        self
+    }
+
+    /// Chooses how strictly a BinTensors input is read.
+    #[must_use]
+    pub const fn with_profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Chooses what to do with an output that is there already.
+    #[must_use]
+    pub const fn with_existing(mut self, existing: Existing) -> Self {
+        self.existing = existing;
+        self
+    }
+
+    /// Chooses what a Tensogram output does with bits of floats that its masks do not give back.
+    #[must_use]
+    pub const fn with_nan_bits(mut self, nan_bits: NanBits) -> Self {
+        self.nan_bits = nan_bits;
         self
     }
 
@@ -85,6 +112,29 @@ pub enum Missing {
     Skip,
 }
 
+/// What to do with an output that is there already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Existing {
+    /// Put the new file in its place once that is complete.
+    #[default]
+    Replace,
+    /// Stop before anything is written.
+    Refuse,
+}
+
+/// What a Tensogram output does with bits of floats that masks do not give back: the payload of a NaN, the finite half of a
+/// half-finite complex number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NanBits {
+    /// They go, and are listed: the message passes every validation.
+    #[default]
+    Drop,
+    /// They are stored as they are: every reader returns them, and full validation objects to them.
+    Keep,
+}
+
 /// How far a conversion has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -109,6 +159,8 @@ pub struct Converted {
     pub bytes: u64,
     /// What the target could not keep.
     pub losses: Vec<Loss>,
+    /// What is there in another form: worth telling, and nothing is lost by it.
+    pub notes: Vec<Loss>,
     /// How the data travelled.
     pub transport: Transport,
 }
@@ -144,35 +196,78 @@ pub fn convert(
         let message = format!("{}: a file is not converted onto itself; name another output", output.display());
         return Err(ConvertError::unsupported("same_file", message));
     }
-    let source = open(input)?;
-    let target = Target::plan(&*source, format, output, options)?;
-    let mut losses = source.remarks();
-    losses.extend(target.losses.iter().cloned());
+    check_options(format, options)?;
+    let source = open_with(input, &options.read()).map_err(|error| error.in_file(input))?;
+    let target = Target::plan(&*source, format, output, options).map_err(|error| error.in_file(input))?;
     let mut done = Converted {
         files: Vec::new(),
         tensors: target.tensors.len(),
         bytes: 0,
-        losses,
+        losses: Vec::new(),
+        notes: Vec::new(),
         transport: Transport::Streamed,
     };
+    let mut found = source.remarks();
+    if matches!(format, Format::Npy | Format::Npz) {
+        // What is lost altogether has no form.
+        found.retain(|loss| loss.feature != Feature::MetadataForm);
+    }
+    found.extend(target.losses.iter().cloned());
     let sizes = target.tensors.iter().map(|tensor| tensor.len).collect::<Vec<_>>();
     done.bytes = sizes.iter().fold(0, |sum, size| u64::saturating_add(sum, *size));
     let groups = match options.max_shard_size {
         Some(max) => shards::split(&sizes, max),
         None => vec![(0..sizes.len()).collect()],
     };
-    let mut meter = write::Meter::new(options, done.bytes);
-    let [_] = &groups[..] else {
-        write_shards(&*source, &target, &groups, output, options, &mut meter, &mut done)?;
-        return Ok(done);
-    };
-    if write::copy_whole(input, &*source, &target, output, options, &mut meter)? {
-        done.transport = Transport::Copied;
+    let mut meter = write::Meter::new(options, done.bytes, input);
+    if let [_] = &groups[..] {
+        check_output(output, options.existing)?;
+        if write::copy_whole(&*source, &target, output, options, &mut meter)? {
+            done.transport = Transport::Copied;
+        } else {
+            found.extend(write::write(&*source, &target, None, output, options, &mut meter)?);
+        }
+        done.files.push(output.to_owned());
     } else {
-        write::write(&*source, &target, None, output, options, &mut meter)?;
+        write_shards(&*source, &target, &groups, output, options, &mut meter, &mut done)?;
     }
-    done.files.push(output.to_owned());
+    (done.notes, done.losses) = found.into_iter().partition(|loss| loss.feature.is_note());
     Ok(done)
+}
+
+impl ConvertOptions {
+    fn read(&self) -> ReadOptions {
+        ReadOptions::new().with_profile(self.profile)
+    }
+}
+
+/// An option that would do nothing is a mistake.
+fn check_options(format: Format, options: &ConvertOptions) -> Result<(), ConvertError> {
+    let refused = |what: &str| {
+        let message = format!("{what} is for BinTensors files; the output is {format}");
+        Err(ConvertError::unsupported("option_not_applicable", message))
+    };
+    match format {
+        Format::BinTensors => Ok(()),
+        _ if options.align != HeaderAlignment::default() => refused("alignment"),
+        _ if options.tensor_digests.is_some() => refused("keeping digests"),
+        Format::SafeTensors | Format::ShardIndex => Ok(()),
+        _ if options.max_shard_size.is_some() => {
+            let message = format!("{format} files are not split; choose BinTensors or safetensors");
+            Err(ConvertError::unsupported("unsplittable_format", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Only regular files are replaced, and only when that is wanted.
+fn check_output(path: &Path, existing: Existing) -> Result<(), ConvertError> {
+    let refused = |code, why: &str| Err(ConvertError::unsupported(code, why).in_file(path));
+    match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => refused("not_a_file", "not a regular file"),
+        Ok(_) if existing == Existing::Refuse => refused("output_exists", "it is there already"),
+        _ => Ok(()),
+    }
 }
 
 fn write_shards(
@@ -185,15 +280,16 @@ fn write_shards(
     done: &mut Converted,
 ) -> Result<(), ConvertError> {
     let extension = target.format.extension();
-    if !matches!(target.format, Format::BinTensors | Format::SafeTensors) {
-        let message = format!("{} files are not split; choose BinTensors or safetensors", target.format);
-        return Err(ConvertError::unsupported("unsplittable_format", message));
+    let path_of = |number| shards::shard_path(output, extension, number, groups.len());
+    let index_path = shards::index_path(output, extension);
+    for path in (0..groups.len()).map(path_of).chain([index_path.clone()]) {
+        check_output(&path, options.existing)?;
     }
     let mut index = shards::Index::default();
     index.metadata.insert("total_size".to_owned(), done.bytes.into());
     let mut weight_map = BTreeMap::new();
     for (number, group) in groups.iter().enumerate() {
-        let path = shards::shard_path(output, extension, number, groups.len());
+        let path = path_of(number);
         write::write(source, target, Some(group), &path, options, meter)?;
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         for tensor in group.iter().filter_map(|place| target.tensors.get(*place)) {
@@ -202,15 +298,16 @@ fn write_shards(
         done.files.push(path);
     }
     index.weight_map = weight_map;
-    let path = shards::index_path(output, extension);
     let mut json = serde_json::to_vec_pretty(&index).map_err(std::io::Error::from)?;
     json.push(b'\n');
-    write::write_file(&path, &json)?;
-    done.files.push(path);
+    write::write_file(&index_path, &json).map_err(|error| error.in_file(&index_path))?;
+    done.files.push(index_path);
     Ok(())
 }
 
 /// The order in which a target's file lists tensors, compared with the source's.
 fn order_loss(before: &[&str], after: &[&str]) -> Option<Loss> {
-    (before != after).then(|| Loss::new(Feature::Order, None, "tensors are sorted by type and name".to_owned()))
+    (before != after).then(|| {
+        Loss::new(Feature::Order, None, "tensors are sorted by type and name, as the format wants it".to_owned())
+    })
 }

@@ -109,7 +109,9 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format, ConvertError> {
         return Ok(format);
     }
     // BinTensors has no mark of its own: it is what reads as BinTensors from end to end of its header.
-    if fw_bintensors::Reader::new(source, &fw_bintensors::ReadOptions::default()).is_ok() {
+    // The lenient profile: a file that only it takes is BinTensors too, and the reader then says what is wrong with it.
+    let lenient = fw_bintensors::ReadOptions::new().with_profile(fw_bintensors::Profile::Compat);
+    if fw_bintensors::Reader::new(source, &lenient).is_ok() {
         return Ok(Format::BinTensors);
     }
     // Nothing tells: take the name's word, so that the reader of that format says what is wrong.

@@ -74,7 +74,11 @@ impl Diff {
 pub struct DiffRow {
     /// Name.
     pub name: String,
+    /// Name in the second file, where that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub right_name: Option<String>,
     /// How it compares.
+    #[serde(flatten)]
     pub comparison: Comparison,
 }
 
@@ -132,11 +136,18 @@ impl Comparison {
     }
 }
 
-/// Compares two files.
+/// Compares two files. Tensors are paired by name; where each file has only one, those two are a pair whatever they are
+/// called (the name of an npy array is that of its file).
 ///
 /// # Errors
 /// When a file fails or is wrong.
 pub fn diff(left: &dyn TensorFile, right: &dyn TensorFile, options: &DiffOptions) -> Result<Diff, ConvertError> {
+    if let ([one], [other]) = (left.entries(), right.entries()) {
+        let right_name = (one.name != other.name).then(|| other.name.clone());
+        let comparison = compare((left, 0), (right, 0), options)?;
+        let row = DiffRow { name: one.name.clone(), right_name, comparison };
+        return Ok(Diff { rows: vec![row], metadata: metadata_keys(left.metadata(), right.metadata()) });
+    }
     let places: HashMap<&str, usize> =
         right.entries().iter().enumerate().map(|(place, entry)| (entry.name.as_str(), place)).collect();
     let names: HashMap<&str, ()> = left.entries().iter().map(|entry| (entry.name.as_str(), ())).collect();
@@ -146,10 +157,14 @@ pub fn diff(left: &dyn TensorFile, right: &dyn TensorFile, options: &DiffOptions
             Some(place) => compare((left, index), (right, *place), options)?,
             None => Comparison::OnlyLeft,
         };
-        rows.push(DiffRow { name: entry.name.clone(), comparison });
+        rows.push(DiffRow { name: entry.name.clone(), right_name: None, comparison });
     }
     let only_right = right.entries().iter().filter(|entry| !names.contains_key(entry.name.as_str()));
-    rows.extend(only_right.map(|entry| DiffRow { name: entry.name.clone(), comparison: Comparison::OnlyRight }));
+    rows.extend(only_right.map(|entry| DiffRow {
+        name: entry.name.clone(),
+        right_name: None,
+        comparison: Comparison::OnlyRight,
+    }));
     Ok(Diff { rows, metadata: metadata_keys(left.metadata(), right.metadata()) })
 }
 

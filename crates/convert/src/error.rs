@@ -4,6 +4,7 @@ use fw_bintensors::BinTensorError;
 use fw_tensogram::TensogramError;
 use fw_tensor::TensorError;
 use std::io;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// A fault of a file, a request that cannot be met, or a failed read or write.
@@ -14,8 +15,8 @@ pub enum ConvertError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A BinTensors file is wrong.
-    #[error(transparent)]
-    BinTensors(#[from] BinTensorError),
+    #[error("{}{}", .0.detail(), place(&.0.position()))]
+    BinTensors(BinTensorError),
     /// A Tensogram message is wrong.
     #[error(transparent)]
     Tensogram(TensogramError),
@@ -43,6 +44,14 @@ pub enum ConvertError {
     /// No tensor of that name.
     #[error("no tensor named {0:?}")]
     NotFound(String),
+    /// A fault of one of several files.
+    #[error("{}", named(.path, .error))]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: Box<ConvertError>,
+    },
 }
 
 impl ConvertError {
@@ -54,15 +63,29 @@ impl ConvertError {
         Self::Unsupported { code, message: message.into() }
     }
 
+    /// Says which file it is about, unless that is said already.
+    #[must_use]
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        match self {
+            named @ Self::File { .. } => named,
+            error => Self::File { path: path.to_owned(), error: Box::new(error) },
+        }
+    }
+
     /// Stable snake_case code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Io(_) => "io_error",
+            Self::Io(error) => match error.kind() {
+                io::ErrorKind::NotFound => "not_found",
+                io::ErrorKind::PermissionDenied => "permission_denied",
+                _ => "io_error",
+            },
             Self::BinTensors(error) => error.code(),
             Self::Tensogram(error) => error.code(),
             Self::Tensor(_) => "invalid_slice",
             Self::Format { code, .. } | Self::Unsupported { code, .. } => code,
             Self::NotFound(_) => "tensor_not_found",
+            Self::File { error, .. } => error.code(),
         }
     }
 
@@ -72,7 +95,44 @@ impl ConvertError {
             Self::BinTensors(error) => error.position(),
             Self::Tensogram(error) => error.offset(),
             Self::Format { at, .. } => *at,
+            Self::File { error, .. } => error.position(),
             _ => None,
+        }
+    }
+
+    /// The file it is about, when several are at hand.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The failed read or write, when it is one.
+    pub fn io(&self) -> Option<&io::Error> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::File { error, .. } => error.io(),
+            _ => None,
+        }
+    }
+
+    /// The words without the place, for reports that show places on their own.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::BinTensors(error) => error.detail(),
+            Self::Format { message, .. } => message.clone(),
+            Self::File { error, .. } => error.message(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl From<BinTensorError> for ConvertError {
+    fn from(error: BinTensorError) -> Self {
+        match error {
+            BinTensorError::IoError(error) => Self::Io(error),
+            error => Self::BinTensors(error),
         }
     }
 }
@@ -88,4 +148,10 @@ impl From<TensogramError> for ConvertError {
 
 fn place(at: &Option<u64>) -> String {
     at.map_or_else(String::new, |at| format!(" at byte {at} (0x{at:x})"))
+}
+
+/// Failed opens name their file already.
+fn named(path: &Path, error: &ConvertError) -> String {
+    let (path, words) = (path.display().to_string(), error.to_string());
+    if words.starts_with(&path) { words } else { format!("{path}: {words}") }
 }

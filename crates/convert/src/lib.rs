@@ -19,6 +19,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod attributes; // what is said of one tensor, carried in a text map
 mod bintensors; // BinTensors as a tensor file
 mod cat; // one tensor to a stream
 mod columns; // struct-frame captures as Tensogram files of columns
@@ -37,10 +38,10 @@ mod value; // elements as numbers
 
 pub use cat::{CatFormat, cat};
 pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture};
-pub use convert::{ConvertOptions, Converted, Missing, Progress, ProgressFn, Transport, convert};
+pub use convert::{ConvertOptions, Converted, Existing, Missing, NanBits, Progress, ProgressFn, Transport, convert};
 pub use detect::{Format, detect};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
 pub use error::ConvertError;
-pub use loss::{Feature, LOSS_TABLE, Loss, LossRow};
-pub use model::{Entry, Pieces, TensorFile, open, open_with};
+pub use loss::{Feature, LOSS_TABLE, Loss, LossGroup, LossRow};
+pub use model::{Attributes, Entry, Pieces, TensorFile, Unreadable, open, open_with};
 pub use show::{Info, Row, dump, info, ls, validate};

@@ -2,9 +2,10 @@
 
 use crate::Format;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::fmt;
 
-/// One thing that is in the source and not in the target.
+/// One thing that is in the source and not in the target, or is there in another form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Loss {
@@ -20,35 +21,93 @@ impl Loss {
     pub(crate) const fn new(feature: Feature, tensor: Option<String>, what: String) -> Self {
         Self { feature, tensor, what }
     }
+
+    /// The same thing lost by many tensors is one line: losses alike in feature and words, in the order they came up.
+    pub fn grouped(losses: &[Self]) -> Vec<LossGroup> {
+        let mut places = HashMap::new();
+        let mut groups: Vec<LossGroup> = Vec::new();
+        for loss in losses {
+            let place = *places.entry((loss.feature, loss.what.as_str())).or_insert_with(|| {
+                groups.push(LossGroup {
+                    feature: loss.feature,
+                    what: loss.what.clone(),
+                    count: 0,
+                    tensors: Vec::new(),
+                });
+                groups.len().saturating_sub(1)
+            });
+            if let Some(group) = groups.get_mut(place) {
+                group.count = group.count.saturating_add(1);
+                group.tensors.extend(loss.tensor.clone());
+            }
+        }
+        groups
+    }
 }
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "lost {}: ", self.feature.name())?;
+        write!(f, "{}: ", self.feature.title())?;
         match &self.tensor {
-            Some(tensor) => write!(f, "{tensor:?}: {}", self.what),
+            Some(tensor) => write!(f, "{} ({tensor:?})", self.what),
             None => f.write_str(&self.what),
         }
     }
 }
 
-/// Kinds of things that can be lost.
+/// Losses alike in feature and words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LossGroup {
+    /// What kind of thing.
+    pub feature: Feature,
+    /// In words.
+    pub what: String,
+    /// How often.
+    pub count: usize,
+    /// Which tensors, when it is about some.
+    pub tensors: Vec<String>,
+}
+
+impl fmt::Display for LossGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.feature.title(), self.what)?;
+        let named: Vec<String> = self.tensors.iter().take(NAMES_SHOWN).map(|name| format!("{name:?}")).collect();
+        match self.tensors.len() {
+            0 => Ok(()),
+            1 => write!(f, " ({})", named.join(", ")),
+            count if count > NAMES_SHOWN => write!(f, " ({count} tensors: {}, …)", named.join(", ")),
+            count => write!(f, " ({count} tensors: {})", named.join(", ")),
+        }
+    }
+}
+
+/// Names in a line; JSON has them all.
+const NAMES_SHOWN: usize = 3;
+
+/// Kinds of things that can be lost or change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Feature {
     /// The file's own text map.
     Metadata,
+    /// A value of the metadata is there as text. A note, no loss.
+    MetadataForm,
     /// What a file says about one tensor beside its name, type and shape.
     TensorMetadata,
-    /// The bounds of messages in a file of several.
+    /// The bounds of messages in a file of several: tensors are named by the number of their message. A note, no loss.
     Messages,
+    /// Bytes that belong to no readable message.
+    UnreadableBytes,
     /// The name of a tensor.
     Name,
-    /// The order of tensors in the file.
+    /// The order of tensors in the file, where they are found by name. A note, no loss.
     Order,
     /// The element type: the bits are kept under another type.
     Dtype,
+    /// The bits of NaN, or the finite half of a complex number.
+    NanBits,
     /// A whole tensor, left out on request.
     Tensor,
     /// Something in a zip that is no array.
@@ -64,15 +123,40 @@ impl Feature {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Metadata => "metadata",
+            Self::MetadataForm => "metadata_form",
             Self::TensorMetadata => "tensor_metadata",
             Self::Messages => "messages",
+            Self::UnreadableBytes => "unreadable_bytes",
             Self::Name => "name",
             Self::Order => "order",
             Self::Dtype => "dtype",
+            Self::NanBits => "nan_bits",
             Self::Tensor => "tensor",
             Self::Member => "member",
             Self::IndexMetadata => "index_metadata",
             Self::Bytes => "bytes",
+        }
+    }
+
+    /// True for changes of form that take nothing away: they are told, and do not count as losses.
+    pub const fn is_note(self) -> bool {
+        matches!(self, Self::MetadataForm | Self::Messages | Self::Order)
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Metadata => "lost metadata",
+            Self::MetadataForm => "note, metadata",
+            Self::TensorMetadata => "lost tensor metadata",
+            Self::Messages => "note, messages",
+            Self::UnreadableBytes => "lost bytes",
+            Self::Name => "lost name",
+            Self::Order => "note, order",
+            Self::Dtype => "lost type",
+            Self::NanBits => "lost bits",
+            Self::Tensor => "lost tensor",
+            Self::Member => "lost zip entry",
+            Self::IndexMetadata => "lost index metadata",
         }
     }
 }
@@ -143,14 +227,20 @@ pub const LOSS_TABLE: &[LossRow] = &[
     row("float4", "carried", "kept", "refused", "carried"),
     row("tensor names", "kept", "kept", "kept in npz, lost in npy", "kept"),
     row("metadata map", "kept", "kept", "lost", "kept"),
-    row("empty metadata map", "kept", "kept", "lost", "lost"),
-    row("order of tensors", "lost when not sorted", "lost when not sorted", "kept", "kept"),
+    row("empty metadata map", "kept", "kept", "dropped", "dropped"),
+    row("metadata that is no text", "as JSON text", "as JSON text", "lost", "as JSON text"),
+    row("metadata of one tensor", "carried", "carried", "lost", "kept"),
+    row("order of tensors", "sorted", "sorted", "kept", "kept"),
     row("big-endian data", "as little endian", "as little endian", "as little endian", "as little endian"),
     row("column-major data", "as rows", "as rows", "as rows", "as rows"),
-    row("NaN and infinities", "kept", "kept", "kept", "kept"),
+    row("infinities and plain NaN", "kept", "kept", "kept", "kept"),
+    row("NaN with bits of its own", "kept", "kept", "kept", "lost, or kept on request"),
+    row("half-finite complex numbers", "kept", "kept", "kept", "lost, or kept on request"),
     row("compressed or packed objects", "as decoded", "as decoded", "as decoded", "as decoded"),
-    row("metadata of one tensor", "lost", "lost", "lost", "lost"),
-    row("bounds of messages", "lost", "lost", "lost", "lost"),
+    row("bounds of messages", "in the names", "in the names", "in the names", "in the names"),
+    row("text, object, date and structured arrays", "refused", "refused", "refused", "refused"),
+    row("zip entries that are no arrays", "lost", "lost", "lost", "lost"),
+    row("index metadata of a checkpoint", "lost", "lost", "lost", "lost"),
 ];
 
 #[cfg(test)]

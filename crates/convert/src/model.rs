@@ -19,11 +19,26 @@ pub struct Entry {
     pub shape: Vec<u64>,
     /// Where its data lies in the file, when it lies there as it is.
     pub span: Option<Span>,
+    /// What the file says about it beside that: the base entry of a Tensogram object, also where another format carries it.
+    pub attributes: Attributes,
+}
+
+/// What a file says about one tensor.
+pub type Attributes = serde_json::Map<String, serde_json::Value>;
+
+/// An array that is no tensor: text, objects, dates, records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unreadable {
+    /// Name.
+    pub name: String,
+    /// What it is.
+    pub what: String,
 }
 
 impl Entry {
-    pub(crate) const fn new(name: String, dtype: DType, shape: Vec<u64>, span: Option<Span>) -> Self {
-        Self { name, dtype, shape, span }
+    pub(crate) fn new(name: String, dtype: DType, shape: Vec<u64>, span: Option<Span>) -> Self {
+        Self { name, dtype, shape, span, attributes: Attributes::new() }
     }
 
     /// Bytes of data: little endian, row-major, types below a byte packed.
@@ -52,7 +67,12 @@ pub trait TensorFile: Send {
     /// When the file fails or is wrong, and the errors of `take`.
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError>;
 
-    /// What the file holds beside tensors and metadata, and no conversion keeps.
+    /// Arrays that are no tensors; a conversion leaves them out when asked to.
+    fn unreadable(&self) -> &[Unreadable] {
+        &[]
+    }
+
+    /// What the file holds beside tensors and metadata, and no conversion keeps as it is.
     fn remarks(&self) -> Vec<Loss> {
         Vec::new()
     }
@@ -109,7 +129,7 @@ pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dy
         Format::SafeTensors => Box::new(safetensors::open(path)?),
         Format::Npy => Box::new(numpy::open_npy(path)?),
         Format::Npz => Box::new(numpy::open_npz(path)?),
-        Format::ShardIndex => Box::new(shards::open(path)?),
+        Format::ShardIndex => Box::new(shards::open(path, options)?),
     })
 }
 

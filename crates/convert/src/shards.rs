@@ -1,7 +1,8 @@
 //! Checkpoints in several files: `<name>.index.json` says which tensor lies in which file.
 
-use crate::model::{Entry, Pieces, TensorFile, open as open_one};
+use crate::model::{Entry, Pieces, TensorFile, open_with};
 use crate::{ConvertError, Feature, Format, Loss};
+use fw_bintensors::ReadOptions;
 use fw_tensor::Selection;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +26,7 @@ pub(crate) struct Sharded {
 }
 
 /// Opens an index and every file it names. Tensors that the index does not name are not there.
-pub(crate) fn open(path: &Path) -> Result<Sharded, ConvertError> {
+pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Sharded, ConvertError> {
     let text = std::fs::read(path)
         .map_err(|error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
     let index: Index = serde_json::from_slice(&text)
@@ -38,7 +39,9 @@ pub(crate) fn open(path: &Path) -> Result<Sharded, ConvertError> {
         Sharded { shards: Vec::new(), places: Vec::new(), entries: Vec::new(), metadata: None, remarks: Vec::new() };
     let mut found = HashMap::new();
     for file in files {
-        sharded.add(file, &folder.join(plain_name(file)?), &index, &mut found)?;
+        let path = folder.join(plain_name(file)?);
+        let shard = open_with(&path, options).map_err(|error| error.in_file(&path))?;
+        sharded.add(file, shard, &index, &mut found);
     }
     if let Some((name, file)) = index.weight_map.iter().find(|(name, _)| !found.contains_key(*name)) {
         let message = format!("the index promises tensor {name:?} in {file:?}, which does not have it");
@@ -46,7 +49,7 @@ pub(crate) fn open(path: &Path) -> Result<Sharded, ConvertError> {
     }
     let dropped: Vec<&str> = index.metadata.keys().map(String::as_str).filter(|key| *key != "total_size").collect();
     if !dropped.is_empty() {
-        sharded.remarks.push(Loss::new(Feature::IndexMetadata, None, format!("index metadata {}", dropped.join(", "))));
+        sharded.remarks.push(Loss::new(Feature::IndexMetadata, None, dropped.join(", ")));
     }
     Ok(sharded)
 }
@@ -65,14 +68,7 @@ fn plain_name(file: &str) -> Result<&Path, ConvertError> {
 }
 
 impl Sharded {
-    fn add(
-        &mut self,
-        file: &str,
-        path: &Path,
-        index: &Index,
-        found: &mut HashMap<String, ()>,
-    ) -> Result<(), ConvertError> {
-        let shard = open_one(path)?;
+    fn add(&mut self, file: &str, shard: Box<dyn TensorFile>, index: &Index, found: &mut HashMap<String, ()>) {
         let number = self.shards.len();
         for (place, entry) in shard.entries().iter().enumerate() {
             if index.weight_map.get(&entry.name).is_some_and(|wanted| wanted == file) {
@@ -94,7 +90,6 @@ impl Sharded {
         }
         self.remarks.extend(shard.remarks());
         self.shards.push(shard);
-        Ok(())
     }
 
     fn held(&self, index: usize) -> Result<(&dyn TensorFile, usize), ConvertError> {

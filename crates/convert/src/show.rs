@@ -130,7 +130,11 @@ pub fn validate(path: impl AsRef<Path>, options: &ValidateOptions) -> Result<Rep
     match open(path) {
         Ok(file) => {
             for remark in file.remarks() {
-                report.push(Finding::warning("not_a_tensor", remark.what).level("structure"));
+                report.push(Finding::warning(remark.feature.name(), remark.what).level("structure"));
+            }
+            for array in file.unreadable() {
+                let message = format!("array {:?}: {}", array.name, array.what);
+                report.push(Finding::warning("not_a_tensor", message).level("structure"));
             }
             if options.data == fw_bintensors::validate::DataChecks::Full || format == Format::Npz {
                 read_all(&*file, &mut report)?;
@@ -148,7 +152,7 @@ fn finding(error: ConvertError) -> Result<Finding, ConvertError> {
     match error {
         ConvertError::Io(error) => Err(error.into()),
         error => {
-            let finding = Finding::error(error.code(), error.to_string()).level("structure");
+            let finding = Finding::error(error.code(), error.message()).level("structure");
             Ok(match error.position() {
                 Some(at) => finding.at(at..at),
                 None => finding,

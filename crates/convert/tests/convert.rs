@@ -3,8 +3,8 @@
 use fw_bintensors::validate::ValidateOptions;
 use fw_bintensors::{BinTensors, Dtype, Profile, Shape, TensorView, WriteOptions, carry, serialize_to_file_with};
 use fw_convert::{
-    CatFormat, Comparison, ConvertOptions, DiffOptions, Feature, Format, Missing, Transport, Types, cat, convert,
-    detect, diff, dump, info, ls, open, validate,
+    CatFormat, Comparison, ConvertOptions, DiffOptions, Existing, Feature, Format, Loss, Missing, Transport, Types,
+    cat, convert, detect, diff, dump, info, ls, open, validate,
 };
 use fw_tensor::{DType, Selection};
 use std::collections::BTreeMap;
@@ -170,10 +170,117 @@ fn losses_are_listed_or_refused() {
         "one_array_only"
     );
     assert_eq!(convert(at("a.bt"), at("x.zip"), &ConvertOptions::new()).unwrap_err().code(), "unknown_format");
-    // Unsorted npz: the order goes.
-    convert(at("one.bt"), at("z.npz"), &ConvertOptions::new()).unwrap();
-    let done = convert(at("b.npz"), at("sorted.bt"), &ConvertOptions::new()).unwrap();
-    assert_eq!(done.losses, []);
+    // An npz in another order than the format's: told, and no loss.
+    npz(&at("z.npz"), &[("a", "|u1", &[1]), ("b", "<u2", &[2, 0])]);
+    let done = convert(at("z.npz"), at("sorted.bt"), &ConvertOptions::new()).unwrap();
+    assert_eq!((done.losses, done.notes[0].feature), (vec![], Feature::Order));
+    // What many tensors lose alike is one line.
+    let many: Tensors = (0..5).map(|number| tensor(&format!("w{number}"), DType::BFloat16, &[4])).collect();
+    make(&at("many.bt"), &many, None);
+    let raw = convert(at("many.bt"), at("many.npz"), &ConvertOptions::new().with_missing(Missing::Raw)).unwrap();
+    let groups = Loss::grouped(&raw.losses);
+    assert_eq!((raw.losses.len(), groups.len(), groups[0].tensors.len()), (5, 1, 5));
+    assert_eq!(
+        groups[0].to_string(),
+        "lost type: npz has no bfloat16; the bits are kept as uint16 (5 tensors: \"w0\", \"w1\", \"w2\", …)"
+    );
+}
+
+/// A stored npz of one-element arrays of any NumPy type.
+fn npz(path: &Path, arrays: &[(&str, &str, &[u8])]) {
+    use std::io::Write;
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, descr, data) in arrays {
+        let text = format!("{{'descr': {descr:?}, 'fortran_order': False, 'shape': (1,), }}").replace('"', "'");
+        zip.start_file(format!("{name}.npy"), options).unwrap();
+        zip.write_all(b"\x93NUMPY\x01\0").unwrap();
+        zip.write_all(&(text.len() as u16).to_le_bytes()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+        zip.write_all(data).unwrap();
+    }
+    zip.finish().unwrap();
+}
+
+/// One array of text does not keep anyone from the others.
+#[test]
+fn arrays_that_are_no_tensors() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    npz(
+        &at("a.npz"),
+        &[("a", "<u2", &[7, 0]), ("s", "<U1", &[65, 0, 0, 0]), ("o", "|O", &[0; 9]), ("d", "<M8[D]", &[0; 8])],
+    );
+    let file = open(at("a.npz")).unwrap();
+    assert_eq!(file.entries().len(), 1);
+    let names: Vec<&str> = file.unreadable().iter().map(|array| array.name.as_str()).collect();
+    assert_eq!(names, ["s", "o", "d"]);
+    for missing in [Missing::Refuse, Missing::Raw] {
+        let refused = convert(at("a.npz"), at("a.bt"), &ConvertOptions::new().with_missing(missing)).unwrap_err();
+        assert_eq!(refused.code(), "not_a_tensor");
+        let words = "array \"s\": texts (NumPy type <U1) are no tensor; it can only be left out";
+        assert_eq!(refused.to_string(), format!("{}: {words}", at("a.npz").display()));
+    }
+    let done = convert(at("a.npz"), at("a.bt"), &ConvertOptions::new().with_missing(Missing::Skip)).unwrap();
+    let lost: Vec<_> = done.losses.iter().map(|loss| (loss.feature, loss.tensor.as_deref().unwrap())).collect();
+    assert_eq!(lost, [(Feature::Tensor, "s"), (Feature::Tensor, "o"), (Feature::Tensor, "d")]);
+    assert_eq!(open(at("a.bt")).unwrap().data(0).unwrap(), [7, 0]);
+    let report = validate(at("a.npz"), &ValidateOptions::new(Profile::Default)).unwrap();
+    assert_eq!((report.is_ok(), report.findings().len()), (true, 3));
+}
+
+/// What is there stays there until it may go; what would do nothing is refused; faults name the file they are in.
+#[test]
+fn outputs_options_and_blame() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    make(&at("a.bt"), &vec![tensor("w", DType::Float32, &[4]), tensor("v", DType::Float32, &[4])], None);
+    std::fs::write(at("b.npz"), b"precious").unwrap();
+    let careful = ConvertOptions::new().with_existing(Existing::Refuse);
+    let refused = convert(at("a.bt"), at("b.npz"), &careful).unwrap_err();
+    assert_eq!((refused.code(), refused.path()), ("output_exists", Some(&*at("b.npz"))));
+    assert_eq!(std::fs::read(at("b.npz")).unwrap(), b"precious");
+    convert(at("a.bt"), at("b.npz"), &ConvertOptions::new()).unwrap();
+    // A shard or index that is there counts too, and nothing is written before it is found.
+    std::fs::write(at("c.bt.index.json"), b"precious").unwrap();
+    let refused = convert(at("a.bt"), at("c.bt"), &careful.clone().with_max_shard_size(16)).unwrap_err();
+    assert_eq!((refused.code(), refused.path()), ("output_exists", Some(&*at("c.bt.index.json"))));
+    assert!(!at("c-00001-of-00002.bt").exists());
+    std::fs::create_dir(at("d.bt")).unwrap();
+    assert_eq!(convert(at("a.bt"), at("d.bt"), &ConvertOptions::new()).unwrap_err().code(), "not_a_file");
+
+    let mut aligned = ConvertOptions::new();
+    aligned.align = fw_bintensors::HeaderAlignment::PAGE;
+    assert_eq!(convert(at("a.bt"), at("e.npz"), &aligned).unwrap_err().code(), "option_not_applicable");
+    let mut digests = ConvertOptions::new();
+    digests.tensor_digests = Some(fw_bintensors::Algorithm::Sha1);
+    assert_eq!(convert(at("a.bt"), at("e.tgm"), &digests).unwrap_err().code(), "option_not_applicable");
+
+    for name in ["x.bt", "x.safetensors", "x.npz", "x.tgm"] {
+        let output = at("absent").join(name);
+        let failed = convert(at("a.bt"), &output, &ConvertOptions::new()).unwrap_err();
+        assert_eq!(failed.code(), "not_found");
+        let words = failed.to_string();
+        assert_eq!(words.matches(&*output.display().to_string()).count(), 1, "{words}");
+        assert!(!words.contains("a.bt") && !words.contains(".fw-"), "{words}");
+    }
+    let bytes = std::fs::read(at("a.bt")).unwrap();
+    std::fs::write(at("cut.bt"), &bytes[..bytes.len() - 1]).unwrap();
+    let failed = convert(at("cut.bt"), at("y.npz"), &ConvertOptions::new()).unwrap_err();
+    assert_eq!(failed.path(), Some(&*at("cut.bt")));
+    assert!(!failed.to_string().contains("Metadata"), "class names are for programs: {failed}");
+}
+
+/// Two files of one tensor each are compared whatever the tensor is called.
+#[test]
+fn single_tensors_are_a_pair() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    make(&at("a.bt"), &vec![tensor("layer.weight", DType::Float32, &[4])], None);
+    convert(at("a.bt"), at("w.npy"), &ConvertOptions::new()).unwrap();
+    let found = diff(&*open(at("a.bt")).unwrap(), &*open(at("w.npy")).unwrap(), &DiffOptions::new()).unwrap();
+    assert!(found.is_equal());
+    assert_eq!((found.rows[0].name.as_str(), found.rows[0].right_name.as_deref()), ("layer.weight", Some("w")));
 }
 
 #[test]
@@ -432,4 +539,12 @@ fn profiles_reach_through() {
     assert_eq!(open(&path).err().unwrap().code(), "invalid_padding");
     let compat = fw_bintensors::ReadOptions::new().with_profile(Profile::Compat);
     assert!(fw_convert::open_with(&path, &compat).is_ok());
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("clean.bt");
+    assert_eq!(convert(&path, &output, &ConvertOptions::new()).unwrap_err().code(), "invalid_padding");
+    convert(&path, &output, &ConvertOptions::new().with_profile(Profile::Compat)).unwrap();
+    let canonical = fw_bintensors::ReadOptions::new().with_profile(Profile::Canonical);
+    assert!(fw_convert::open_with(&output, &canonical).is_ok(), "rewritten as it should be");
+    let strict = ConvertOptions::new().with_profile(Profile::Canonical);
+    assert_eq!(convert(&output, folder.path().join("x.npz"), &strict).unwrap().losses, []);
 }

@@ -36,7 +36,7 @@ impl AtomicFile {
             // The process's umask applies to new files, exactly as for `File::create`.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let temporary = builder.tempfile_in(directory).map_err(named)?;
+        let temporary = builder.tempfile_in(directory).map_err(|error| named(plain(error)))?;
         if let Ok(existing) = std::fs::metadata(&target) {
             temporary.as_file().set_permissions(existing.permissions()).map_err(named)?;
         }
@@ -56,6 +56,14 @@ impl AtomicFile {
     /// The temporary file, for positioned writes.
     pub fn file(&self) -> &File {
         self.temporary.as_file()
+    }
+}
+
+/// The system's own words: where the temporary file would have been is nobody's concern.
+fn plain(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((words, _)) => io::Error::new(error.kind(), words),
+        None => error,
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn check(
         if let Some(stored) = user.get(&format!("{HASH_KEY_PREFIX}{}", info.name)) {
             match compare(source, metadata, &info, stored) {
                 Err(BinTensorError::IoError(error)) => return Err(error.into()),
-                Err(error) => report.push(finding(Finding::error(error.code(), error.to_string()))),
+                Err(error) => report.push(finding(Finding::error(error.code(), error.detail()))),
                 Ok(()) => {}
             }
         }

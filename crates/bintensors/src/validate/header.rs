@@ -25,7 +25,7 @@ pub(super) fn check(header: &[u8], file_len: u64, profile: Profile, report: &mut
         let canonical = ReadOptions::new().with_profile(Profile::Canonical).with_limits(HeaderLimits::default());
         if let Err(error) = Metadata::parse(&file, None, &canonical) {
             let at = error.position().unwrap_or(SIZE_LEN as u64);
-            report.push(Finding::new(Severity::Note, "non_canonical", error.to_string()).at(at..at).level("canonical"));
+            report.push(Finding::new(Severity::Note, "non_canonical", error.detail()).at(at..at).level("canonical"));
         }
     }
 }

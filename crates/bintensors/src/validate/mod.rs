@@ -75,7 +75,7 @@ pub fn validate(source: &(impl ReadAt + ?Sized), options: &ValidateOptions) -> R
 }
 
 fn finding_of(error: &BinTensorError) -> Finding {
-    let finding = Finding::error(error.code(), error.to_string()).level("structure");
+    let finding = Finding::error(error.code(), error.detail()).level("structure");
     match error.position() {
         Some(at) => finding.at(at..at),
         None => finding,

@@ -2,7 +2,7 @@
 
 use super::{ConvertOptions, Missing, order_loss};
 use crate::model::{Entry, TensorFile};
-use crate::{ConvertError, Feature, Format, Loss, numpy, safetensors, tensogram};
+use crate::{ConvertError, Feature, Format, Loss, attributes, numpy, safetensors, tensogram};
 use fw_bintensors::{Dtype, Plan, Shape, WriteOptions, carry};
 use fw_tensor::DType;
 use std::collections::BTreeMap;
@@ -40,10 +40,18 @@ impl Target {
         for (index, entry) in source.entries().iter().enumerate() {
             target.add(index, entry, options.missing)?;
         }
+        for array in source.unreadable() {
+            if options.missing != Missing::Skip {
+                let message = format!("array {:?}: {}; it can only be left out", array.name, array.what);
+                return Err(ConvertError::unsupported("not_a_tensor", message));
+            }
+            target.losses.push(Loss::new(Feature::Tensor, Some(array.name.clone()), array.what.clone()));
+        }
+        target.carry_attributes(source);
         match format {
             Format::BinTensors | Format::SafeTensors => target.note_order()?,
             Format::Npy | Format::Npz => target.note_numpy(output)?,
-            Format::Tensogram => target.note_tensogram(),
+            Format::Tensogram => {}
             Format::ShardIndex => {
                 let message =
                     "an index is written beside split files: name the output .bt or .safetensors and give a shard size";
@@ -85,7 +93,8 @@ impl Target {
         let what = format!("{} has no {}", self.format, entry.dtype);
         match missing {
             Missing::Refuse => {
-                let message = format!("tensor {:?}: {what}; keep its raw bits or leave it out to go on", entry.name);
+                let message =
+                    format!("tensor {:?}: {what}; its raw bits can be kept, or it can be left out", entry.name);
                 return Err(ConvertError::unsupported("no_counterpart", message));
             }
             Missing::Skip => self.losses.push(Loss::new(Feature::Tensor, Some(entry.name.clone()), what)),
@@ -94,7 +103,7 @@ impl Target {
                     DType::BFloat16 => (DType::UInt16, entry.shape.clone()),
                     _ => (DType::UInt8, carried.shape),
                 };
-                let what = format!("{what}; its bits are kept as {} {:?}", planned.dtype, planned.shape);
+                let what = format!("{what}; the bits are kept as {}", planned.dtype);
                 self.losses.push(Loss::new(Feature::Dtype, Some(entry.name.clone()), what));
                 self.tensors.push(planned);
             }
@@ -120,17 +129,29 @@ impl Target {
         Ok(())
     }
 
-    fn note_tensogram(&mut self) {
-        if self.metadata.as_ref().is_some_and(BTreeMap::is_empty) {
-            self.losses.push(Loss::new(Feature::Metadata, None, "an empty map".to_owned()));
+    /// What is said about single tensors: into the text map where there is one, into the objects of a message, or nowhere.
+    fn carry_attributes(&mut self, source: &dyn TensorFile) {
+        for tensor in &self.tensors {
+            let Some(entry) = source.entries().get(tensor.index).filter(|entry| !entry.attributes.is_empty()) else {
+                continue;
+            };
+            match self.format {
+                Format::BinTensors | Format::SafeTensors => {
+                    self.metadata.get_or_insert_default().extend(attributes::carried(entry));
+                }
+                Format::Npy | Format::Npz => {
+                    let loss = |what| Loss::new(Feature::TensorMetadata, Some(entry.name.clone()), what);
+                    self.losses.extend(attributes::lost(entry).map(loss));
+                }
+                _ => {}
+            }
         }
     }
 
     fn note_numpy(&mut self, output: &Path) -> Result<(), ConvertError> {
-        if let Some(metadata) = self.metadata.take() {
+        if let Some(metadata) = self.metadata.take().filter(|metadata| !metadata.is_empty()) {
             let keys: Vec<&str> = metadata.keys().map(String::as_str).collect();
-            let what = if keys.is_empty() { "an empty map".to_owned() } else { keys.join(", ") };
-            self.losses.push(Loss::new(Feature::Metadata, None, what));
+            self.losses.push(Loss::new(Feature::Metadata, None, keys.join(", ")));
         }
         if self.format == Format::Npz {
             return Ok(());
@@ -172,7 +193,7 @@ impl Target {
             .into_iter()
             .map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape[..]))
             .collect();
-        safetensors::layout(&tensors, self.metadata.as_ref())
+        safetensors::layout(&tensors, self.metadata_of(group).as_ref())
     }
 
     /// The metadata of one shard: entries about carried types go with their tensors.
@@ -183,13 +204,18 @@ impl Target {
                 self.group(group).into_iter().map(|tensor| tensor.name.as_str()).collect();
             let all: std::collections::HashSet<&str> = self.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
             metadata.retain(|key, _| {
-                let name =
-                    [fw_bintensors::DTYPE_KEY_PREFIX, fw_bintensors::SHAPE_KEY_PREFIX, fw_bintensors::HASH_KEY_PREFIX]
-                        .iter()
-                        .find_map(|prefix| key.strip_prefix(prefix));
+                let name = PER_TENSOR.iter().find_map(|prefix| key.strip_prefix(prefix));
                 name.is_none_or(|name| held.contains(name) || !all.contains(name))
             });
         }
         Some(metadata)
     }
 }
+
+/// Entries of the text map that are about one tensor.
+const PER_TENSOR: [&str; 4] = [
+    fw_bintensors::DTYPE_KEY_PREFIX,
+    fw_bintensors::SHAPE_KEY_PREFIX,
+    fw_bintensors::HASH_KEY_PREFIX,
+    attributes::PREFIX,
+];

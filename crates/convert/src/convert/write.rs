@@ -2,23 +2,25 @@
 
 use super::plan::{Planned, Target};
 use super::{ConvertOptions, Progress};
-use crate::model::TensorFile;
-use crate::{ConvertError, Format, bintensors, numpy, safetensors, tensogram};
+use crate::model::{Attributes, TensorFile};
+use crate::{ConvertError, Feature, Format, Loss, bintensors, numpy, safetensors, tensogram};
 use fw_bintensors::{PlannedWriter, WriteOptions};
 use fw_source::{AtomicFile, FileSource};
+use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Counts bytes for the caller.
+/// Counts bytes for the caller, and knows whose fault a failed read is.
 pub(super) struct Meter<'a> {
     options: &'a ConvertOptions,
     done: u64,
     total: u64,
+    input: &'a Path,
 }
 
 impl<'a> Meter<'a> {
-    pub(super) const fn new(options: &'a ConvertOptions, total: u64) -> Self {
-        Self { options, done: 0, total }
+    pub(super) const fn new(options: &'a ConvertOptions, total: u64, input: &'a Path) -> Self {
+        Self { options, done: 0, total, input }
     }
 
     fn advance(&mut self, tensor: &str, bytes: u64) {
@@ -29,7 +31,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// Writes all tensors, or those of one shard.
+/// Writes all tensors, or those of one shard, and says what went missing on the way.
 pub(super) fn write(
     source: &dyn TensorFile,
     target: &Target,
@@ -37,71 +39,111 @@ pub(super) fn write(
     path: &Path,
     options: &ConvertOptions,
     meter: &mut Meter<'_>,
+) -> Result<Vec<Loss>, ConvertError> {
+    let mut losses = Vec::new();
+    let written = match target.format {
+        Format::BinTensors => write_bintensors(source, target, group, path, options, meter),
+        Format::SafeTensors => write_safetensors(source, target, group, path, meter),
+        Format::Tensogram => write_tensogram(source, target, path, options, meter, &mut losses),
+        Format::Npz => write_npz(source, target, path, meter),
+        Format::Npy => write_npy(source, target, path, meter),
+        Format::ShardIndex => Ok(()),
+    };
+    // Failed reads name the input already.
+    written.map_err(|error| error.in_file(path))?;
+    Ok(losses)
+}
+
+fn write_bintensors(
+    source: &dyn TensorFile,
+    target: &Target,
+    group: Option<&[usize]>,
+    path: &Path,
+    options: &ConvertOptions,
+    meter: &mut Meter<'_>,
 ) -> Result<(), ConvertError> {
-    match target.format {
-        Format::BinTensors => {
-            let mut write_options = WriteOptions::new().with_align(options.align);
-            write_options.metadata = target.metadata_of(group);
-            write_options.tensor_digests = options.tensor_digests;
-            let writer = PlannedWriter::create(path, target.infos(group), &write_options)?;
-            for tensor in target.group(group) {
-                let mut open = writer.tensor(&tensor.name)?;
-                stream(source, tensor, meter, |piece| Ok(open.put(piece)?))?;
-                open.finish()?;
-            }
-            writer.finish()?;
-        }
-        Format::SafeTensors => {
-            let layout = target.safetensors(group)?;
-            let tensors = target.group(group);
-            let mut out = BufWriter::with_capacity(BUFFER, AtomicFile::create(path)?);
-            out.write_all(&layout.head)?;
-            for tensor in layout.order.iter().filter_map(|place| tensors.get(*place)) {
-                stream(source, tensor, meter, |piece| Ok(out.write_all(piece)?))?;
-            }
-            commit(out)?;
-        }
-        Format::Tensogram => {
-            let tensors = target.group(group);
-            let named = tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.logical.as_ref()));
-            let mut out = tensogram::Writer::create(path, &tensogram::metadata(named, target.metadata.as_ref()))?;
-            let mut data = Vec::new();
-            for tensor in tensors {
-                // A frame begins with what is known only at the end of its data: one tensor is held at a time.
-                data.clear();
-                stream(source, tensor, meter, |piece| {
-                    data.extend_from_slice(piece);
-                    Ok(())
-                })?;
-                out.put(tensor.dtype, &tensor.shape, &data)?;
-            }
-            out.finish()?;
-        }
-        Format::Npz => {
-            let mut out = numpy::NpzWriter::create(path)?;
-            for tensor in target.group(group) {
-                out.begin(&tensor.name, &npy_header(tensor)?, tensor.len)?;
-                stream(source, tensor, meter, |piece| out.put(piece))?;
-            }
-            out.finish()?;
-        }
-        Format::Npy => {
-            let mut out = BufWriter::with_capacity(BUFFER, AtomicFile::create(path)?);
-            for tensor in target.group(group) {
-                out.write_all(&npy_header(tensor)?)?;
-                stream(source, tensor, meter, |piece| Ok(out.write_all(piece)?))?;
-            }
-            commit(out)?;
-        }
-        Format::ShardIndex => {}
+    let mut write_options = WriteOptions::new().with_align(options.align);
+    write_options.metadata = target.metadata_of(group);
+    write_options.tensor_digests = options.tensor_digests;
+    let writer = PlannedWriter::create(path, target.infos(group), &write_options)?;
+    for tensor in target.group(group) {
+        let mut open = writer.tensor(&tensor.name)?;
+        stream(source, tensor, path, meter, |piece| Ok(open.put(piece)?))?;
+        open.finish()?;
     }
+    writer.finish()?;
     Ok(())
+}
+
+fn write_safetensors(
+    source: &dyn TensorFile,
+    target: &Target,
+    group: Option<&[usize]>,
+    path: &Path,
+    meter: &mut Meter<'_>,
+) -> Result<(), ConvertError> {
+    let layout = target.safetensors(group)?;
+    let tensors = target.group(group);
+    let mut out = BufWriter::with_capacity(BUFFER, AtomicFile::create(path)?);
+    out.write_all(&layout.head)?;
+    for tensor in layout.order.iter().filter_map(|place| tensors.get(*place)) {
+        stream(source, tensor, path, meter, |piece| Ok(out.write_all(piece)?))?;
+    }
+    commit(out)
+}
+
+fn write_tensogram(
+    source: &dyn TensorFile,
+    target: &Target,
+    path: &Path,
+    options: &ConvertOptions,
+    meter: &mut Meter<'_>,
+    losses: &mut Vec<Loss>,
+) -> Result<(), ConvertError> {
+    let said = |tensor: &Planned| {
+        let none = Attributes::new();
+        let attributes = source.entries().get(tensor.index).map_or(&none, |entry| &entry.attributes);
+        tensogram::described(&tensor.name, tensor.logical.as_ref(), attributes)
+    };
+    let base = target.tensors.iter().map(said).collect();
+    let mut out = tensogram::Writer::create(path, base, target.metadata.as_ref(), options.nan_bits)?;
+    let mut data = Vec::new();
+    for tensor in &target.tensors {
+        // A frame begins with what is known only at the end of its data: one tensor is held at a time.
+        data.clear();
+        stream(source, tensor, path, meter, |piece| {
+            data.extend_from_slice(piece);
+            Ok(())
+        })?;
+        if out.put(tensor.dtype, &tensor.shape, &data)? > 0 {
+            let what = "NaN with bits of its own, or half of a complex number not finite: comes back as plain NaN";
+            losses.push(Loss::new(Feature::NanBits, Some(tensor.name.clone()), what.to_owned()));
+        }
+    }
+    out.finish()
+}
+
+fn write_npz(source: &dyn TensorFile, target: &Target, path: &Path, meter: &mut Meter<'_>) -> Result<(), ConvertError> {
+    let mut out = numpy::NpzWriter::create(path)?;
+    for tensor in &target.tensors {
+        out.begin(&tensor.name, &npy_header(tensor)?, tensor.len)?;
+        stream(source, tensor, path, meter, |piece| out.put(piece))?;
+    }
+    out.finish()
+}
+
+fn write_npy(source: &dyn TensorFile, target: &Target, path: &Path, meter: &mut Meter<'_>) -> Result<(), ConvertError> {
+    let mut out = BufWriter::with_capacity(BUFFER, AtomicFile::create(path)?);
+    for tensor in &target.tensors {
+        out.write_all(&npy_header(tensor)?)?;
+        stream(source, tensor, path, meter, |piece| Ok(out.write_all(piece)?))?;
+    }
+    commit(out)
 }
 
 /// BinTensors and safetensors sort alike: when every tensor stays where it is, only the header is written anew and the
 /// data is copied behind it as one block, by the system (`copy_file_range`, shared extents) where it can.
 pub(super) fn copy_whole(
-    input: &Path,
     source: &dyn TensorFile,
     target: &Target,
     output: &Path,
@@ -131,24 +173,45 @@ pub(super) fn copy_whole(
     if !source.entries().iter().map(|entry| &entry.name).eq(&order) {
         return Ok(false);
     }
+    let in_input = |error: ConvertError| error.in_file(meter.input);
     let start = match source.format() {
-        Format::BinTensors => bintensors::open(input, &fw_bintensors::ReadOptions::default())?.data().1,
-        Format::SafeTensors => safetensors::open(input)?.data().1,
+        Format::BinTensors => bintensors::open(meter.input, &options.read()).map_err(in_input)?.data().1,
+        Format::SafeTensors => safetensors::open(meter.input).map_err(in_input)?.data().1,
         _ => return Ok(false),
     };
-    let from = FileSource::open(input)?;
+    let from = FileSource::open(meter.input)?;
     let mut file = from.file();
     file.seek(SeekFrom::Start(start))?;
-    let mut out = AtomicFile::create(output)?;
-    out.write_all(&head)?;
-    let copied = std::io::copy(&mut file.take(data_len), &mut out.file())?;
+    let copied = copy_behind(&head, file, data_len, output, meter).map_err(|error| error.in_file(output))?;
     if copied != data_len {
-        let message = format!("{}: need {data_len} bytes of data, have {copied}", input.display());
-        return Err(ConvertError::format("truncated", message, start));
+        let message = format!("need {data_len} bytes of data, have {copied}");
+        return Err(ConvertError::format("truncated", message, start).in_file(meter.input));
+    }
+    Ok(true)
+}
+
+/// Writes a header and copies data behind it; a file that ends too early is not committed.
+fn copy_behind(
+    head: &[u8],
+    from: &File,
+    data_len: u64,
+    output: &Path,
+    meter: &mut Meter<'_>,
+) -> Result<u64, ConvertError> {
+    let mut out = AtomicFile::create(output)?;
+    out.write_all(head)?;
+    let mut done = 0u64;
+    while done < data_len {
+        // In steps, so that there is progress to tell.
+        let step = std::io::copy(&mut from.take(data_len.saturating_sub(done).min(STEP)), &mut out.file())?;
+        if step == 0 {
+            return Ok(done);
+        }
+        done = done.saturating_add(step);
+        meter.advance("", step);
     }
     out.commit()?;
-    meter.advance("", data_len);
-    Ok(true)
+    Ok(done)
 }
 
 /// A small file, whole or not at all.
@@ -162,19 +225,22 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ConvertError> 
 fn stream(
     source: &dyn TensorFile,
     tensor: &Planned,
+    path: &Path,
     meter: &mut Meter<'_>,
     mut put: impl FnMut(&[u8]) -> Result<(), ConvertError>,
 ) -> Result<(), ConvertError> {
     let mut done = 0u64;
-    source.stream(tensor.index, &mut |piece| {
-        put(piece)?;
+    let input = meter.input;
+    let read = source.stream(tensor.index, &mut |piece| {
+        put(piece).map_err(|error| error.in_file(path))?;
         done = done.saturating_add(piece.len() as u64);
         meter.advance(&tensor.name, piece.len() as u64);
         Ok(())
-    })?;
+    });
+    read.map_err(|error| error.in_file(input))?;
     if done != tensor.len {
         let message = format!("tensor {:?}: need {} bytes of data, have {done}", tensor.name, tensor.len);
-        return Err(ConvertError::format("truncated", message, None));
+        return Err(ConvertError::format("truncated", message, None).in_file(input));
     }
     Ok(())
 }
@@ -190,3 +256,5 @@ fn commit(out: BufWriter<AtomicFile>) -> Result<(), ConvertError> {
 }
 
 const BUFFER: usize = 1 << 20;
+/// Bytes that the system copies between two reports of progress.
+const STEP: u64 = 64 << 20;

@@ -139,8 +139,8 @@ impl Literal<'_> {
             self.spaces();
             match key.as_str() {
                 "descr" if self.peek() == Some(b'[') => {
-                    let message = format!("{}: structured arrays are not tensors", self.name);
-                    return Err(ConvertError::unsupported("structured_array", message));
+                    let message = format!("{}: records (a structured array) are no tensor", self.name);
+                    return Err(ConvertError::unsupported(NOT_A_TENSOR, message));
                 }
                 "descr" => descr = Some(self.string()?),
                 "fortran_order" => layout = Some(self.layout()?),
@@ -156,10 +156,8 @@ impl Literal<'_> {
             return Err(self.fault("descr, fortran_order and shape must all be there"));
         };
         let (dtype, order) = type_of(&descr).ok_or_else(|| {
-            ConvertError::unsupported(
-                "no_counterpart",
-                format!("{}: arrays of type {descr:?} are not tensors", self.name),
-            )
+            let message = format!("{}: {} (NumPy type {descr}) are no tensor", self.name, kind_of(&descr));
+            ConvertError::unsupported(NOT_A_TENSOR, message)
         })?;
         Ok(NpyHeader { dtype, order, layout, shape, len })
     }
@@ -247,6 +245,19 @@ impl Literal<'_> {
     }
 }
 
+/// What arrays of a type that is no element type hold.
+fn kind_of(descr: &str) -> &'static str {
+    match descr.trim_start_matches(['<', '>', '|', '=']).as_bytes().first() {
+        Some(b'U' | b'S' | b'a' | b'T') => "texts",
+        Some(b'O') => "Python objects",
+        Some(b'M') => "dates",
+        Some(b'm') => "spans of time",
+        Some(b'V') => "records or plain bytes",
+        Some(b'f' | b'c') => "floats of this width",
+        _ => "elements of this type",
+    }
+}
+
 fn type_of(descr: &str) -> Option<(DType, ByteOrder)> {
     let (order, code) = match descr.as_bytes() {
         [b'<' | b'|', ..] => (ByteOrder::Little, descr.get(1..)?),
@@ -285,6 +296,9 @@ fn short(name: &str) -> ConvertError {
     ConvertError::format("truncated", format!("{name}: the npy header is cut short"), None)
 }
 
+/// The code of arrays that hold no numbers.
+pub(super) const NOT_A_TENSOR: &str = "not_a_tensor";
+
 const MARK: &[u8; 6] = b"\x93NUMPY";
 /// Far above any real header, far below anything that hurts.
 const MAX_TEXT: u64 = 1 << 20;
@@ -315,9 +329,9 @@ mod tests {
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}", "invalid_header"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "invalid_header"),
             ("{'descr': '<f4', 'shape': (3,)}", "invalid_header"),
-            ("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}", "structured_array"),
-            ("{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", "no_counterpart"),
-            ("{'descr': '<V2', 'fortran_order': False, 'shape': (3,)}", "no_counterpart"),
+            ("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}", "not_a_tensor"),
+            ("{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", "not_a_tensor"),
+            ("{'descr': '<V2', 'fortran_order': False, 'shape': (3,)}", "not_a_tensor"),
             ("", "invalid_header"),
         ];
         for (text, code) in rows {

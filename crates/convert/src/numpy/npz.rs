@@ -1,7 +1,7 @@
 //! An open npz file: a zip of npy arrays, stored or deflated; and writing one, stored.
 
-use super::{NpyHeader, array, npy::direct_span};
-use crate::model::{Entry, Pieces, TensorFile, slice_range};
+use super::{NpyHeader, array, header::NOT_A_TENSOR, npy::direct_span};
+use crate::model::{Entry, Pieces, TensorFile, Unreadable, slice_range};
 use crate::{ConvertError, Feature, Format, Loss};
 use fw_source::{AtomicFile, FileSource};
 use fw_tensor::Selection;
@@ -18,6 +18,8 @@ pub(crate) struct NpzFile {
     archive: Mutex<ZipArchive<BufReader<File>>>,
     entries: Vec<Entry>,
     members: Vec<Member>,
+    /// Arrays that are no tensors.
+    unreadable: Vec<Unreadable>,
     /// Members that are no arrays.
     pub(crate) others: Vec<String>,
 }
@@ -35,7 +37,7 @@ pub(crate) struct Member {
 pub(crate) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
     let source = FileSource::open(path)?;
     let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(zip_error)?;
-    let (mut entries, mut members, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut entries, mut members, mut unreadable, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut names = HashSet::new();
     for place in 0..archive.len() {
         let mut member = archive.by_index(place).map_err(zip_error)?;
@@ -48,7 +50,16 @@ pub(crate) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
             return Err(ConvertError::format("duplicate_tensor_name", format!("array {name:?} appears twice"), None));
         }
         let deflated = member.compression() != CompressionMethod::Stored;
-        let header = NpyHeader::read(&mut member, name)?;
+        let header = match NpyHeader::read(&mut member, name) {
+            Ok(header) => header,
+            // One array of text must not keep anyone from the others.
+            Err(ConvertError::Unsupported { code: NOT_A_TENSOR, message }) => {
+                let what = message.strip_prefix(&format!("{name}: ")).unwrap_or(&message).to_owned();
+                unreadable.push(Unreadable { name: name.to_owned(), what });
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         let len = fw_tensor::byte_len(header.dtype, &header.shape)?;
         // What the zip says and what the array says must agree before anyone reserves memory for either.
         if header.len.checked_add(len) != Some(member.size()) {
@@ -61,7 +72,7 @@ pub(crate) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
         entries.push(Entry::new(name.to_owned(), header.dtype, header.shape.clone(), span));
         members.push(Member { place, header, start, stored_len: member.compressed_size(), deflated });
     }
-    Ok(NpzFile { source, archive: Mutex::new(archive), entries, members, others })
+    Ok(NpzFile { source, archive: Mutex::new(archive), entries, members, unreadable, others })
 }
 
 impl NpzFile {
@@ -98,11 +109,12 @@ impl TensorFile for NpzFile {
         Ok(())
     }
 
+    fn unreadable(&self) -> &[Unreadable] {
+        &self.unreadable
+    }
+
     fn remarks(&self) -> Vec<Loss> {
-        self.others
-            .iter()
-            .map(|name| Loss::new(Feature::Member, None, format!("zip entry {name:?}, no array")))
-            .collect()
+        self.others.iter().map(|name| Loss::new(Feature::Member, None, format!("{name:?} is no array"))).collect()
     }
 
     fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
@@ -150,6 +162,6 @@ impl NpzWriter {
 fn zip_error(error: zip::result::ZipError) -> ConvertError {
     match error {
         zip::result::ZipError::Io(error) => ConvertError::Io(error),
-        other => ConvertError::format("invalid_zip", format!("npz: {other}"), None),
+        other => ConvertError::format("invalid_zip", format!("not a readable zip archive: {other}"), None),
     }
 }

@@ -52,7 +52,8 @@ pub(crate) fn header_len(bytes: &[u8], file_len: u64) -> Result<u64, ConvertErro
         return Err(ConvertError::format("header_too_large", message, 0));
     }
     if len > file_len.saturating_sub(SIZE_LEN) {
-        let message = format!("a header of {len} bytes, the file has {file_len}");
+        let available = file_len.saturating_sub(SIZE_LEN);
+        let message = format!("a header of {len} bytes, but only {available} bytes follow the size field");
         return Err(ConvertError::format("invalid_header_length", message, 0));
     }
     Ok(len)

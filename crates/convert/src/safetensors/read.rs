@@ -3,7 +3,7 @@
 use super::SIZE_LEN;
 use super::header::{Header, header_len, parse};
 use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
-use crate::{ConvertError, Format};
+use crate::{ConvertError, Format, attributes};
 use fw_source::{FileSource, ReadAt};
 use fw_tensor::Selection;
 use std::collections::BTreeMap;
@@ -17,7 +17,8 @@ pub(crate) struct SafeTensorsFile {
 pub(crate) fn open(path: &Path) -> Result<SafeTensorsFile, ConvertError> {
     let source = FileSource::open(path)?;
     let bytes = read_head(&source)?;
-    let header = parse(&bytes, source.len()?)?;
+    let mut header = parse(&bytes, source.len()?)?;
+    attributes::restore(&mut header.entries, &mut header.metadata);
     Ok(SafeTensorsFile { source, header })
 }
 

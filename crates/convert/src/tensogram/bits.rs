@@ -14,38 +14,59 @@ pub(super) enum Storage {
 
 /// Chooses for little-endian data.
 pub(super) fn storage(dtype: DType, data: &[u8]) -> Storage {
-    let masked = match dtype {
-        DType::Float16 => parts::<2, 1>(data, 0x7c00, 0x7e00),
-        DType::BFloat16 => parts::<2, 1>(data, 0x7f80, 0x7fc0),
-        DType::Float32 => parts::<4, 1>(data, 0x7f80_0000, 0x7fc0_0000),
-        DType::Float64 => parts::<8, 1>(data, 0x7ff0 << 48, 0x7ff8 << 48),
-        DType::Complex64 => parts::<4, 2>(data, 0x7f80_0000, 0x7fc0_0000),
-        DType::Complex128 => parts::<8, 2>(data, 0x7ff0 << 48, 0x7ff8 << 48),
-        _ => true,
-    };
-    if masked { Storage::Masked } else { Storage::AsIs }
+    if counted(dtype, data, Sign::Counts) == 0 { Storage::Masked } else { Storage::AsIs }
 }
 
-/// True when every element of `P` numbers of `N` bytes is finite throughout, or the same pattern that a mask restores.
-fn parts<const N: usize, const P: usize>(data: &[u8], infinity: u64, nan: u64) -> bool {
+/// How many elements of little-endian data masks give back with other bits. The sign of a NaN means nothing and does not
+/// count: arithmetic makes both.
+pub(super) fn unrestored(dtype: DType, data: &[u8]) -> u64 {
+    counted(dtype, data, Sign::Free)
+}
+
+/// Whether the sign of a NaN is one of its bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Counts,
+    Free,
+}
+
+fn counted(dtype: DType, data: &[u8], sign: Sign) -> u64 {
+    match dtype {
+        DType::Float16 => parts::<2, 1>(data, 0x7c00, 0x7e00, sign),
+        DType::BFloat16 => parts::<2, 1>(data, 0x7f80, 0x7fc0, sign),
+        DType::Float32 => parts::<4, 1>(data, 0x7f80_0000, 0x7fc0_0000, sign),
+        DType::Float64 => parts::<8, 1>(data, 0x7ff0 << 48, 0x7ff8 << 48, sign),
+        DType::Complex64 => parts::<4, 2>(data, 0x7f80_0000, 0x7fc0_0000, sign),
+        DType::Complex128 => parts::<8, 2>(data, 0x7ff0 << 48, 0x7ff8 << 48, sign),
+        _ => 0,
+    }
+}
+
+/// Counts the elements of `P` numbers of `N` bytes that are neither finite throughout nor the one pattern that a mask
+/// restores.
+fn parts<const N: usize, const P: usize>(data: &[u8], infinity: u64, nan: u64, free: Sign) -> u64 {
     let sign = 1u64 << (8 * N - 1);
     let number = |bytes: &[u8; N]| {
         let mut wide = [0u8; 8];
         wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        u64::from_le_bytes(wide)
+        let bits = u64::from_le_bytes(wide);
+        if free == Sign::Free && bits & !sign == nan { nan } else { bits }
     };
     let restored = |bits: u64| bits == infinity || bits == infinity | sign || bits == nan;
-    let numbers = data.as_chunks::<N>().0;
+    let odd = |element: &[[u8; N]]| {
+        let first = element.first().map_or(0, number);
+        let finite = element.iter().all(|part| number(part) & infinity != infinity);
+        !finite && !(restored(first) && element.iter().all(|part| number(part) == first))
+    };
     // Nearly everything is finite throughout: whole blocks are looked at without a branch.
-    numbers.chunks(BLOCK).all(|block| {
-        let found = block.iter().fold(false, |found, bytes| found | (number(bytes) & infinity == infinity));
-        !found
-            || block.chunks_exact(P).all(|element| {
-                let first = element.first().map_or(0, number);
-                let finite = element.iter().all(|part| number(part) & infinity != infinity);
-                finite || restored(first) && element.iter().all(|part| number(part) == first)
-            })
-    })
+    let blocks = data.as_chunks::<N>().0.chunks(BLOCK).filter(|block| {
+        block.iter().fold(false, |found, bytes| {
+            let mut wide = [0u8; 8];
+            wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            found | (u64::from_le_bytes(wide) & infinity == infinity)
+        })
+    });
+    blocks.map(|block| block.chunks_exact(P).filter(|element| odd(element)).count() as u64).sum()
 }
 
 /// Numbers in a block; even, so that no complex number is split.
@@ -69,5 +90,16 @@ mod tests {
         assert_eq!(complex(f64::INFINITY, 0.0), Storage::AsIs);
         assert_eq!(complex(1.0, f64::NAN), Storage::AsIs);
         assert_eq!(storage(DType::Int32, &[255; 8]), Storage::Masked);
+    }
+
+    #[test]
+    fn the_sign_of_nan_is_no_loss() {
+        let bits = [0x7fc0_0000u32, 0xffc0_0000, 0x7f80_0001, 0xffc0_1234, 0x3f80_0000, 0xff80_0000];
+        let data: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
+        assert_eq!(unrestored(DType::Float32, &data), 2);
+        // NaN+NaNi with unlike signs is whole; NaN+0i and inf+0i are not, nor is the pair of odd NaN.
+        let pairs = [0x7fc0_0000u32, 0xffc0_0000, 0x7fc0_0000, 0, 0x7f80_0000, 0, 0x7fc0_1234, 0x7fc0_1234];
+        let data: Vec<u8> = pairs.iter().flat_map(|bits| bits.to_le_bytes()).collect();
+        assert_eq!(unrestored(DType::Complex64, &data), 3);
     }
 }

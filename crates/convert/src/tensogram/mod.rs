@@ -3,13 +3,14 @@
 
 mod bits; // what masks give back unchanged
 mod carry; // types that Tensogram does not have
+mod json; // values that JSON has a form for
 mod names; // a name for every object
 mod read; // an open file
 mod write; // a new file
 
 pub(crate) use carry::stored_shape;
 pub(crate) use read::open;
-pub(crate) use write::{Writer, metadata};
+pub(crate) use write::{Writer, described};
 
 use fw_tensor::DType;
 

@@ -3,8 +3,11 @@
 use fw_tensogram::{GlobalMetadata, Value};
 use std::collections::HashSet;
 
+/// The key that our own files name objects by.
+pub(super) const OURS: &str = "name";
+
 /// The keys that people name objects by, best first.
-const KEYS: [&str; 5] = ["name", "param", "mars.param", "short_name", "shortName"];
+const KEYS: [&str; 5] = [OURS, "param", "mars.param", "short_name", "shortName"];
 
 /// The key and the name that an object's own entry gives it.
 pub(super) fn given(metadata: &GlobalMetadata, object: usize) -> Option<(&'static str, String)> {

@@ -1,7 +1,7 @@
 //! An open file of messages. Opening walks the frames and reads metadata and descriptors, no data.
 
-use super::{carry, names};
-use crate::model::{Entry, Pieces, TensorFile, cut, slice_range, stream_range};
+use super::{carry, json, names};
+use crate::model::{Attributes, Entry, Pieces, TensorFile, cut, slice_range, stream_range};
 use crate::{ConvertError, Feature, Format, Loss};
 use fw_bytes::checksum::Xxh3;
 use fw_bytes::{Limits, Span};
@@ -44,10 +44,10 @@ pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
     let outside = source.len()?.saturating_sub(spans.iter().map(|span| span.len()).sum());
     if outside > 0 {
         let what = format!("{outside} bytes belong to no readable message; fw validate says where");
-        reading.remarks.push(Loss::new(Feature::Messages, None, what));
+        reading.remarks.push(Loss::new(Feature::UnreadableBytes, None, what));
     }
     if spans.len() > 1 {
-        let what = format!("{} messages; their tensors are named by the number of the message", spans.len());
+        let what = format!("{} messages become one list; names begin with the number of their message", spans.len());
         reading.remarks.push(Loss::new(Feature::Messages, None, what));
     }
     let given: Vec<_> =
@@ -57,7 +57,7 @@ pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
         source,
         entries: Vec::new(),
         frames: Vec::new(),
-        metadata: Some(reading.texts).filter(|texts| !texts.is_empty()),
+        metadata: Some(merged(&reading.texts)).filter(|texts| !texts.is_empty()),
         remarks: reading.remarks,
     };
     for (object, name) in reading.objects.into_iter().zip(names) {
@@ -66,7 +66,8 @@ pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
             file.remarks.push(Loss::new(Feature::TensorMetadata, Some(name.clone()), what));
         }
         let (dtype, shape) = object.logical.unwrap_or((object.descriptor.dtype, object.descriptor.shape));
-        file.entries.push(Entry::new(name, dtype, shape, object.direct));
+        let entry = Entry::new(name, dtype, shape, object.direct);
+        file.entries.push(Entry { attributes: object.attributes, ..entry });
         file.frames.push(object.frame);
     }
     Ok(file)
@@ -155,15 +156,33 @@ impl MessagesFile {
 #[derive(Default)]
 struct Reading {
     objects: Vec<Object>,
-    texts: BTreeMap<String, String>,
+    /// The text map of each message.
+    texts: Vec<BTreeMap<String, String>>,
     remarks: Vec<Loss>,
+}
+
+/// One text map for all messages: a key whose messages contradict each other appears once per message, as tensors do.
+fn merged(messages: &[BTreeMap<String, String>]) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (key, text) in messages.iter().flatten() {
+        let agreed = messages.iter().filter_map(|texts| texts.get(key)).all(|other| other == text);
+        if agreed {
+            all.insert(key.clone(), text.clone());
+        } else {
+            let held = messages.iter().enumerate().filter_map(|(number, texts)| Some((number, texts.get(key)?)));
+            all.extend(held.map(|(number, text)| (format!("{number}/{key}"), text.clone())));
+        }
+    }
+    all
 }
 
 struct Object {
     message: usize,
     number: usize,
     name: Option<String>,
-    /// Keys of its base entry that no other format has a place for.
+    /// Its base entry, as far as JSON has a form for it.
+    attributes: Attributes,
+    /// What is said about it beyond that, which no other format has a place for.
     other_keys: Vec<String>,
     descriptor: DataObjectDescriptor,
     logical: Option<(fw_tensor::DType, Vec<u64>)>,
@@ -185,30 +204,21 @@ impl Reading {
                 .map_err(|error| error.on(format!("object[{place}]")))?;
             self.objects.push(object);
         }
-        for (key, value) in &metadata.extra {
-            self.extra(number, key, value);
-        }
+        let texts = metadata.extra.iter().map(|(key, value)| (key.clone(), self.text(key, value))).collect();
+        self.texts.push(texts);
         Ok(())
     }
 
-    /// Text is kept; any other value becomes its JSON, which is listed.
-    fn extra(&mut self, message: usize, key: &str, value: &Value) {
-        let text = match value {
-            Value::Text(text) => text.clone(),
-            other => {
-                let what = format!("{key:?} of message {message} becomes its JSON text");
-                self.remarks.push(Loss::new(Feature::Metadata, None, what));
-                serde_json::to_string(other).unwrap_or_default()
-            }
-        };
-        match self.texts.get(key) {
-            None => drop(self.texts.insert(key.to_owned(), text)),
-            Some(earlier) if *earlier == text => {}
-            Some(_) => {
-                let what = format!("{key:?} of message {message}: an earlier message says otherwise");
-                self.remarks.push(Loss::new(Feature::Metadata, None, what));
-            }
+    /// Text is kept; any other value becomes its JSON, which is told once per key.
+    fn text(&mut self, key: &str, value: &Value) -> String {
+        if let Value::Text(text) = value {
+            return text.clone();
         }
+        let note = Loss::new(Feature::MetadataForm, None, format!("{key:?} becomes JSON text"));
+        if !self.remarks.contains(&note) {
+            self.remarks.push(note);
+        }
+        serde_json::to_string(value).unwrap_or_default()
     }
 }
 
@@ -226,9 +236,18 @@ impl Object {
         let given = names::given(metadata, number);
         let key = given.as_ref().map(|(key, _)| *key);
         let logical = carry::logical(&descriptor, entry);
-        let understood =
-            |other: &str| other == RESERVED || key == Some(other) || other == carry::KEY && logical.is_some();
-        let mut other_keys: Vec<String> = entry.keys().filter(|key| !understood(key)).cloned().collect();
+        let mut attributes = Attributes::new();
+        let mut other_keys = Vec::new();
+        for (other, value) in entry {
+            let said = other == RESERVED || other == carry::KEY && logical.is_some();
+            if said || other == names::OURS && key == Some(names::OURS) {
+                continue;
+            }
+            match json::from_value(value) {
+                Some(value) => drop(attributes.insert(other.clone(), value)),
+                None => other_keys.push(other.clone()),
+            }
+        }
         other_keys
             .extend(descriptor.params.keys().filter(|_| descriptor.is_raw()).map(|key| format!("descriptor {key}")));
         // Elements that stand in the file as we hand them out.
@@ -238,7 +257,7 @@ impl Object {
         let frame = held.in_file(found.frame.span());
         let direct = direct.then(|| held.in_file(region));
         let name = given.map(|(_, name)| name);
-        Ok(Self { message, number, name, other_keys, descriptor, logical, frame, direct })
+        Ok(Self { message, number, name, attributes, other_keys, descriptor, logical, frame, direct })
     }
 }
 

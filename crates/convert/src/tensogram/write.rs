@@ -1,8 +1,9 @@
 //! A new file: one message, an object per tensor, written as the tensors come.
 
-use super::bits::{Storage, storage};
-use super::carry;
-use crate::ConvertError;
+use super::bits::{Storage, storage, unrestored};
+use super::{carry, json, names};
+use crate::model::Attributes;
+use crate::{ConvertError, NanBits};
 use fw_source::AtomicFile;
 use fw_tensogram::{DataObjectDescriptor, EncodeOptions, GlobalMetadata, MetadataMap, StreamingEncoder, Value};
 use fw_tensor::{ByteOrder, DType};
@@ -10,20 +11,14 @@ use std::collections::BTreeMap;
 use std::io::BufWriter;
 use std::path::Path;
 
-/// The metadata of a message of such tensors: the name, and for a carried type the type and shape it stands for.
-pub(crate) fn metadata<'a>(
-    tensors: impl Iterator<Item = (&'a str, Option<&'a (DType, Vec<u64>)>)>,
-    texts: Option<&BTreeMap<String, String>>,
-) -> GlobalMetadata {
-    let entry = |(name, logical): (&str, Option<&(DType, Vec<u64>)>)| {
-        let mut entry = MetadataMap::from([("name".to_owned(), Value::from(name))]);
-        if let Some((dtype, shape)) = logical {
-            entry.insert(carry::KEY.to_owned(), carry::value(*dtype, shape));
-        }
-        entry
-    };
-    let extra = texts.into_iter().flatten().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect();
-    GlobalMetadata { base: tensors.map(entry).collect(), extra, ..GlobalMetadata::default() }
+/// What is said about a tensor: its name, for a carried type the type and shape it stands for, and its attributes.
+pub(crate) fn described(name: &str, logical: Option<&(DType, Vec<u64>)>, attributes: &Attributes) -> MetadataMap {
+    let mut entry: MetadataMap = attributes.iter().map(|(key, value)| (key.clone(), json::to_value(value))).collect();
+    entry.insert(names::OURS.to_owned(), Value::from(name));
+    if let Some((dtype, shape)) = logical {
+        entry.insert(carry::KEY.to_owned(), carry::value(*dtype, shape));
+    }
+    entry
 }
 
 /// Writes a file whole or not at all.
@@ -31,29 +26,39 @@ pub(crate) struct Writer {
     stream: StreamingEncoder<BufWriter<AtomicFile>>,
     /// What is said about the tensors to come.
     entries: std::vec::IntoIter<MetadataMap>,
+    nan_bits: NanBits,
 }
 
 impl Writer {
-    pub(crate) fn create(path: &Path, metadata: &GlobalMetadata) -> Result<Self, ConvertError> {
+    /// Begins a file of such tensors with this text map.
+    pub(crate) fn create(
+        path: &Path,
+        base: Vec<MetadataMap>,
+        texts: Option<&BTreeMap<String, String>>,
+        nan_bits: NanBits,
+    ) -> Result<Self, ConvertError> {
+        let extra = texts.into_iter().flatten().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect();
+        let metadata = GlobalMetadata { base, extra, ..GlobalMetadata::default() };
         let options = EncodeOptions { allow_nan: true, allow_inf: true, ..EncodeOptions::default() };
         let sink = BufWriter::with_capacity(1 << 20, AtomicFile::create(path)?);
-        let stream = StreamingEncoder::new(sink, metadata, &options)?;
-        Ok(Self { stream, entries: metadata.base.clone().into_iter() })
+        let stream = StreamingEncoder::new(sink, &metadata, &options)?;
+        Ok(Self { stream, entries: metadata.base.into_iter(), nan_bits })
     }
 
-    /// Adds a tensor of little-endian elements.
-    pub(crate) fn put(&mut self, dtype: DType, shape: &[u64], data: &[u8]) -> Result<(), ConvertError> {
+    /// Adds a tensor of little-endian elements, and says how many of them will come back with other bits.
+    pub(crate) fn put(&mut self, dtype: DType, shape: &[u64], data: &[u8]) -> Result<u64, ConvertError> {
         let mut descriptor = DataObjectDescriptor::new(dtype, shape)?;
         descriptor.byte_order = ByteOrder::Little;
         // A stream declares that its objects are announced, and whoever reads it as it comes wants the name first.
         if let Some(entry) = self.entries.next() {
             self.stream.write_preceder(&entry)?;
         }
-        match storage(dtype, data) {
-            Storage::Masked => self.stream.write_object(&descriptor, data)?,
-            Storage::AsIs => self.stream.write_object_pre_encoded(&descriptor, data)?,
+        if self.nan_bits == NanBits::Keep && storage(dtype, data) == Storage::AsIs {
+            self.stream.write_object_pre_encoded(&descriptor, data)?;
+            return Ok(0);
         }
-        Ok(())
+        self.stream.write_object(&descriptor, data)?;
+        Ok(unrestored(dtype, data))
     }
 
     pub(crate) fn finish(self) -> Result<(), ConvertError> {

@@ -1,0 +1,43 @@
+//! What a Tensogram file says about one tensor travels through the text map of other formats: `fw.base/<name>` holds it as a
+//! JSON object.
+
+use crate::model::{Attributes, Entry};
+use std::collections::BTreeMap;
+
+/// Keys of the text map begin with this, then the tensor's name follows.
+pub(crate) const PREFIX: &str = "fw.base/";
+
+/// The entries of the text map that carry what is said about `entries`.
+pub(crate) fn carried(entry: &Entry) -> Option<(String, String)> {
+    let text = (!entry.attributes.is_empty()).then(|| serde_json::to_string(&entry.attributes).ok())??;
+    Some((format!("{PREFIX}{}", entry.name), text))
+}
+
+/// Hands the carried entries of a text map back to their tensors. Whatever does not read as an object stays in the map; a map
+/// that held nothing else was not there before.
+pub(crate) fn restore(entries: &mut [Entry], metadata: &mut Option<BTreeMap<String, String>>) {
+    let Some(map) = metadata else { return };
+    if !map.range(PREFIX.to_owned()..).next().is_some_and(|(key, _)| key.starts_with(PREFIX)) {
+        return;
+    }
+    for entry in entries {
+        let key = format!("{PREFIX}{}", entry.name);
+        if let Some(attributes) = map.get(&key).and_then(|text| serde_json::from_str::<Attributes>(text).ok()) {
+            entry.attributes = attributes;
+            map.remove(&key);
+        }
+    }
+    if map.is_empty() {
+        *metadata = None;
+    }
+}
+
+/// The keys that a format without any place for them loses. What only repeats the name is in the name.
+pub(crate) fn lost(entry: &Entry) -> Option<String> {
+    let repeats = |value: &serde_json::Value| {
+        value.as_str().is_some_and(|text| entry.name.rsplit('/').next() == Some(text) || entry.name == text)
+    };
+    let keys = entry.attributes.iter().filter(|(_, value)| !repeats(value)).map(|(key, _)| key.as_str());
+    let keys: Vec<&str> = keys.collect();
+    (!keys.is_empty()).then(|| keys.join(", "))
+}
