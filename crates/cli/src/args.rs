@@ -1,17 +1,21 @@
 //! What the user may say.
 
+use crate::exit::Voice;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// One tool for Tensogram, BinTensors and struct-frame data; safetensors, npy and npz too.
 ///
-/// Files are told apart by their content. Every command that looks at a file takes --json.
+/// Files are told apart by their content. Every command that looks at a file takes --json, whose shape docs/json.md
+/// describes.
 #[derive(Debug, Parser)]
 #[command(
     name = "fw",
     version,
     about,
-    after_help = "Exit codes: 0 fine, 1 failed, invalid or different, 2 usage, 3 done with loss.\nStart with: fw tour"
+    after_help = "Exit codes, of every command:\n  0  fine, valid, equal\n  1  failed, invalid, different\n  2  usage: wrong \
+                  arguments, or a file that is not there or cannot be opened\n  3  done, and something was lost, which is \
+                  listed\n\nStart with: fw tour"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -45,6 +49,42 @@ pub(crate) enum Command {
     Gen(Gen),
     /// Make sample files in ./fw-tour and show what fw can do with them
     Tour,
+}
+
+impl Command {
+    /// Its name, as JSON has it.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Info(_) => "info",
+            Self::Ls(_) => "ls",
+            Self::Dump(_) => "dump",
+            Self::Validate(_) => "validate",
+            Self::Cat(_) => "cat",
+            Self::Convert(_) => "convert",
+            Self::Diff(_) => "diff",
+            Self::Decode(_) => "decode",
+            Self::Encode(_) => "encode",
+            Self::Schema(_) => "schema",
+            Self::Gen(_) => "gen",
+            Self::Tour => "tour",
+        }
+    }
+
+    /// How it tells failures.
+    pub(crate) const fn voice(&self) -> Voice {
+        let json = match self {
+            Self::Info(args) => args.json,
+            Self::Ls(args) | Self::Schema(Schema::Check(args)) => args.json,
+            Self::Dump(args) => args.json,
+            Self::Validate(args) => args.json,
+            Self::Convert(args) => args.json,
+            Self::Diff(args) => args.json,
+            Self::Schema(Schema::Layout(args)) => args.json,
+            Self::Schema(Schema::Diff(args)) => args.json,
+            _ => false,
+        };
+        if json { Voice::Json } else { Voice::Words }
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -169,6 +209,9 @@ pub(crate) struct Validate {
     /// Also warn where CBOR (Tensogram) or the header (BinTensors) is not in canonical form
     #[arg(long)]
     pub(crate) canonical: bool,
+    /// How strictly a BinTensors file is read [default: default]
+    #[arg(long, value_enum, value_name = "PROFILE", conflicts_with = "canonical")]
+    pub(crate) profile: Option<ReadProfile>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -192,8 +235,8 @@ pub(crate) enum Mode {
 pub(crate) struct Cat {
     /// The file
     pub(crate) file: PathBuf,
-    /// Which tensor, by its name as fw ls shows it; M/NAME in a Tensogram file of several messages
-    #[arg(long, short, value_name = "NAME", conflicts_with_all = ["message", "object"])]
+    /// Which tensor, by its name as fw ls shows it; in a Tensogram file of several messages with --message M, or as M/NAME
+    #[arg(long, short, value_name = "NAME", conflicts_with = "object")]
     pub(crate) tensor: Option<String>,
     /// Which message of a Tensogram file (counting from 0) [default: 0]
     #[arg(long, short, value_name = "M")]
@@ -211,7 +254,8 @@ pub(crate) struct Cat {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "What a format cannot hold is refused, or listed on standard error with exit code 3; \
-                        docs/conversions.md has the table.\n\nExamples:\n  fw convert model.safetensors model.bt\n  \
+                        docs/conversions.md has the table. A file that is there already is replaced only with \
+                        --force.\n\nExamples:\n  fw convert model.safetensors model.bt\n  \
                         fw convert fields.npz fields.tgm\n  fw convert big.bt big.safetensors --max-shard-size 5GB\n  \
                         fw convert flight.bin flight.tgm --schema robot.sf --profile standard\n  \
                         fw convert flight.tgm flight.bin")]
@@ -239,8 +283,19 @@ pub(crate) struct Convert {
     /// The schema of a struct-frame capture: every field becomes a column in a Tensogram file
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) profile: Profile,
+    /// How strictly a BinTensors input is read: compat, default or canonical; with --schema the framing of the capture, as
+    /// in fw decode
+    #[arg(long, short, value_name = "PROFILE")]
+    pub(crate) profile: Option<String>,
+    /// Store floats in a Tensogram file as they are where its masks would not give back every bit of a NaN
+    #[arg(long)]
+    pub(crate) keep_nan_bits: bool,
+    /// Replace files that are there already
+    #[arg(long, short)]
+    pub(crate) force: bool,
+    /// Say nothing but errors; the exit code still tells of losses
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -263,12 +318,32 @@ pub(crate) enum Target {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ReadProfile {
+    /// All that the reference readers take
+    Compat,
+    /// That, but for bytes hidden in the padding and keys that appear twice
+    Default,
+    /// Only what a canonical writer writes
+    Canonical,
+}
+
+impl From<ReadProfile> for framewright::bintensors::Profile {
+    fn from(profile: ReadProfile) -> Self {
+        match profile {
+            ReadProfile::Compat => Self::Compat,
+            ReadProfile::Default => Self::Default,
+            ReadProfile::Canonical => Self::Canonical,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OnMissing {
     /// Stop, and name it
     Refuse,
     /// Keep its bits as unsigned integers
     Raw,
-    /// Leave it out
+    /// Leave it out; arrays that hold no numbers too
     Skip,
 }
 
@@ -283,7 +358,8 @@ pub(crate) enum Digest {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Exit codes: 0 equal, 1 different, 2 usage or a file that cannot be read.\nElements are close \
+#[command(after_help = "Tensors are paired by name; two files of one tensor each are compared whatever it is \
+                        called.\nExit codes: 0 equal, 1 different, 2 usage or a file that cannot be read.\nElements are close \
                         when |a - b| <= atol + rtol * |b|; NaN equals NaN.")]
 pub(crate) struct Diff {
     /// The first file

@@ -1,6 +1,11 @@
-//! What the process returns: 0 fine, 1 failed, invalid or different, 2 usage, 3 done with loss.
+//! What the process returns, and what it says when it failed: words for people, an object for programs.
+//!
+//! 0 fine; 1 failed, invalid or different; 2 usage, which a file that is not there or cannot be opened is, too; 3 done with loss.
 
+use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
+use framewright::tensogram::TensogramError;
+use serde_json::{Value, json};
 use std::io;
 use std::process::ExitCode;
 
@@ -15,21 +20,38 @@ pub(crate) enum Outcome {
     Lossy,
 }
 
-/// Turns the end of a command into an exit code, and says on stderr what went wrong.
-pub(crate) fn code(result: anyhow::Result<Outcome>) -> ExitCode {
+/// How failures are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// A line on standard error.
+    Words,
+    /// An object on standard output.
+    Json,
+}
+
+/// Turns the end of a command into an exit code, and says what went wrong.
+pub(crate) fn code(command: &str, voice: Voice, result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Invalid) => ExitCode::from(1),
         Ok(Outcome::Lossy) => ExitCode::from(3),
         // A reader that closed its end has seen enough: `fw ls big.tgm | head` is no failure.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) if error.is::<Usage>() => {
-            eprintln!("fw: {error:#}");
-            ExitCode::from(2)
-        }
+        Err(error) if io_kind(&error) == Some(io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("fw: {error:#}");
-            ExitCode::from(1)
+            tell(command, voice, &fault(&error));
+            // Where 1 means "different", trouble is 2, as with diff(1).
+            ExitCode::from(if command == "diff" || is_usage(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+/// Says what went wrong: an object with at least `code` and `message`.
+pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
+    match voice {
+        Voice::Words => eprintln!("fw: {}", fault["message"].as_str().unwrap_or_default()),
+        Voice::Json => {
+            let object = json!({ "command": command, "ok": false, "error": fault });
+            println!("{}", serde_json::to_string_pretty(&object).unwrap_or_default());
         }
     }
 }
@@ -46,10 +68,50 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let failed = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<ConvertError>() {
-        Some(ConvertError::Io(error)) => Some(error.kind()),
-        _ => cause.downcast_ref::<io::Error>().map(io::Error::kind),
-    };
-    error.chain().any(|cause| failed(cause) == Some(io::ErrorKind::BrokenPipe))
+fn is_usage(error: &anyhow::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    let opened = [InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied];
+    error.is::<Usage>() || io_kind(error).is_some_and(|kind| opened.contains(&kind))
+}
+
+fn io_kind(error: &anyhow::Error) -> Option<io::ErrorKind> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<ConvertError>() {
+        Some(error) => error.io().map(io::Error::kind),
+        None => cause.downcast_ref::<io::Error>().map(io::Error::kind),
+    })
+}
+
+/// Code, words, and where known the file and the byte.
+fn fault(error: &anyhow::Error) -> Value {
+    let mut code = if error.is::<Usage>() { Some("usage") } else { None };
+    let (mut position, mut file) = (None, None);
+    for cause in error.chain() {
+        let found = if let Some(error) = cause.downcast_ref::<ConvertError>() {
+            file = error.path().map(|path| path.display().to_string());
+            Some((error.code(), error.position()))
+        } else if let Some(error) = cause.downcast_ref::<TensogramError>() {
+            Some((error.code(), error.offset()))
+        } else {
+            cause.downcast_ref::<BinTensorError>().map(|error| (error.code(), error.position()))
+        };
+        if let Some((known, at)) = found {
+            code = code.or(Some(known));
+            position = position.or(at);
+        }
+    }
+    let code = code.or_else(|| {
+        Some(match io_kind(error)? {
+            io::ErrorKind::NotFound => "not_found",
+            io::ErrorKind::PermissionDenied => "permission_denied",
+            _ => "io_error",
+        })
+    });
+    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": format!("{error:#}") });
+    if let Some(position) = position {
+        fault["position"] = position.into();
+    }
+    if let Some(file) = file {
+        fault["file"] = file.into();
+    }
+    fault
 }

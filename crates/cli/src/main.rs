@@ -9,8 +9,20 @@ mod input; // where files come from
 mod render; // text for people, JSON for programs
 
 use clap::Parser;
+use exit::Voice;
 
 fn main() -> std::process::ExitCode {
-    let args = args::Args::parse();
-    exit::code(commands::run(&args.command))
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        // Programs that ask for JSON get it, whatever is wrong.
+        Err(error) if error.use_stderr() && std::env::args().any(|word| word == "--json") => {
+            let words = error.to_string();
+            let message = words.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            exit::tell("", Voice::Json, &serde_json::json!({ "code": "usage", "message": message }));
+            return std::process::ExitCode::from(2);
+        }
+        Err(error) => error.exit(),
+    };
+    let (name, voice) = (args.command.name(), args.command.voice());
+    exit::code(name, voice, commands::run(&args.command))
 }

@@ -44,4 +44,5 @@ pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
 pub use error::ConvertError;
 pub use loss::{Feature, LOSS_TABLE, Loss, LossGroup, LossRow};
 pub use model::{Attributes, Entry, Pieces, TensorFile, Unreadable, open, open_with};
-pub use show::{Info, Row, dump, info, ls, validate};
+pub use numpy::npy_header;
+pub use show::{Info, Row, dump, info, ls, rows, validate};

@@ -157,6 +157,7 @@ impl Feature {
             Self::Tensor => "lost tensor",
             Self::Member => "lost zip entry",
             Self::IndexMetadata => "lost index metadata",
+            Self::Bytes => "lost bytes",
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::{ConvertError, Format, Loss, bintensors, detect, numpy, safetensors, 
 use fw_bintensors::ReadOptions;
 use fw_bytes::Span;
 use fw_tensor::{DType, Selection};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub struct Entry {
 pub type Attributes = serde_json::Map<String, serde_json::Value>;
 
 /// An array that is no tensor: text, objects, dates, records.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Unreadable {
     /// Name.

@@ -1,6 +1,6 @@
 //! What tools show of a file: a summary, a list, a tree of byte ranges, a list of faults.
 
-use crate::model::{TensorFile, open};
+use crate::model::{TensorFile, Unreadable, open};
 use crate::{ConvertError, Format, detect, numpy, safetensors};
 use fw_bintensors::validate::ValidateOptions;
 use fw_bytes::Span;
@@ -28,6 +28,8 @@ pub struct Info {
     pub types: BTreeMap<String, (usize, u64)>,
     /// Its own text map.
     pub metadata: Option<BTreeMap<String, String>>,
+    /// Arrays that are no tensors.
+    pub unreadable: Vec<Unreadable>,
     /// For BinTensors: whether the reference readers can open it.
     pub readable_by_reference: Option<bool>,
 }
@@ -63,6 +65,7 @@ pub fn info(path: impl AsRef<Path>) -> Result<Info, ConvertError> {
         element_count: 0,
         types: BTreeMap::new(),
         metadata: file.metadata().cloned(),
+        unreadable: file.unreadable().to_vec(),
         readable_by_reference: None,
     };
     for entry in file.entries() {
@@ -84,6 +87,14 @@ pub fn info(path: impl AsRef<Path>) -> Result<Info, ConvertError> {
 /// # Errors
 /// When it cannot be read or is wrong.
 pub fn ls(path: impl AsRef<Path>) -> Result<Vec<Row>, ConvertError> {
+    rows(&*open(path)?)
+}
+
+/// Lists the tensors of an open file, in file order.
+///
+/// # Errors
+/// When a size does not fit in 64 bits.
+pub fn rows(file: &dyn TensorFile) -> Result<Vec<Row>, ConvertError> {
     let row = |entry: &crate::Entry| {
         Ok(Row {
             name: entry.name.clone(),
@@ -93,7 +104,7 @@ pub fn ls(path: impl AsRef<Path>) -> Result<Vec<Row>, ConvertError> {
             span: entry.span.map(|span| [span.start, span.end]),
         })
     };
-    open(path)?.entries().iter().map(row).collect()
+    file.entries().iter().map(row).collect()
 }
 
 /// Names the byte ranges of a file. A broken BinTensors or safetensors file is shown as far as it can be read.

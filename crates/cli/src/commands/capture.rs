@@ -1,6 +1,6 @@
 //! `fw info` of a struct-frame capture: what was sent, what was damaged or lost, how often things came.
 
-use super::{print, print_json, schema};
+use super::{print, print_report, schema};
 use crate::args::Info;
 use crate::exit::{Outcome, Usage};
 use crate::frames::undetected;
@@ -40,7 +40,7 @@ pub(crate) fn info(args: &Info, schema: &Path) -> Result<Outcome> {
         let mut json = summary.json(&schema);
         json["file"] = name.into();
         json["detected"] = args.profile.profile.is_none().into();
-        print_json(&json)?;
+        print_report("info", true, json)?;
     } else {
         let how = if args.profile.profile.is_none() { " (found by content)" } else { "" };
         print(&summary.text(&schema, &name, how))?;

@@ -4,9 +4,9 @@ use crate::args::Cat;
 use crate::exit::{Outcome, Usage};
 use crate::input;
 use anyhow::Result;
-use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat};
+use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat, npy_header};
 use framewright::tensogram::{DataObjectDescriptor, DecodeOptions, MessageView, TensogramFile};
-use framewright::tensor::{ByteOrder, DType, Selection, swap_in_place};
+use framewright::tensor::{ByteOrder, Selection, swap_in_place};
 use std::io::{BufWriter, Write};
 
 pub(crate) fn run(args: &Cat) -> Result<Outcome> {
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &Cat) -> Result<Outcome> {
     if format == Format::Tensogram && args.tensor.is_none() {
         return object(args);
     }
-    if args.message.is_some() || args.object.is_some() {
+    if format != Format::Tensogram && (args.message.is_some() || args.object.is_some()) {
         let text = format!("{}: {format} files have no messages; say --tensor NAME", args.file.display());
         return Err(Usage(text).into());
     }
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Cat) -> Result<Outcome> {
 /// The tensor that was asked for, or the only one.
 fn chosen(args: &Cat, file: &dyn TensorFile) -> Result<String> {
     match (&args.tensor, file.entries()) {
-        (Some(name), _) => Ok(name.clone()),
+        (Some(name), _) => found(args, file, name),
         (None, [only]) => Ok(only.name.clone()),
         (None, all) => {
             let text =
@@ -34,6 +34,37 @@ fn chosen(args: &Cat, file: &dyn TensorFile) -> Result<String> {
             Err(Usage(text).into())
         }
     }
+}
+
+/// The tensor's full name. In a file of several messages names begin with the number of theirs; the bare name will do where
+/// the message is given, or only one has such a tensor.
+fn found(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<String> {
+    let path = args.file.display();
+    let named = |wanted: &str| file.entries().iter().find(|entry| entry.name == wanted).map(|entry| entry.name.clone());
+    if let Some(message) = args.message {
+        let several = file.entries().iter().any(|entry| entry.name.starts_with("1/"));
+        let full = if several { format!("{message}/{name}") } else { name.to_owned() };
+        let held = named(&full).filter(|_| several || message == 0);
+        return held.ok_or_else(|| {
+            Usage(format!("no tensor {name:?} in message {message} of {path}; fw ls lists them")).into()
+        });
+    }
+    if let Some(full) = named(name) {
+        return Ok(full);
+    }
+    let bare =
+        |full: &str| full.split_once('/').is_some_and(|(number, bare)| bare == name && number.parse::<u64>().is_ok());
+    let alike: Vec<&str> = file.entries().iter().map(|entry| entry.name.as_str()).filter(|full| bare(full)).collect();
+    let array = file.unreadable().iter().find(|array| array.name == name);
+    let text = match (&alike[..], array) {
+        ([one], _) => return Ok((*one).to_owned()),
+        ([], Some(array)) => format!("{path}: array {name:?}: {}", array.what),
+        ([], None) => format!("no tensor {name:?} in {path}; fw ls lists them"),
+        ([first, ..], _) => {
+            format!("{} messages of {path} have a tensor {name:?}; say --message M, or --tensor {first}", alike.len())
+        }
+    };
+    Err(Usage(text).into())
 }
 
 fn named_tensor(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<Outcome> {
@@ -84,7 +115,9 @@ fn object(args: &Cat) -> Result<Outcome> {
     }
     let mut out = std::io::stdout().lock();
     if args.npy {
-        out.write_all(&npy_header(object.descriptor())?)?;
+        let DataObjectDescriptor { dtype, shape, .. } = object.descriptor();
+        let missing = || Usage(format!("NumPy has no element type for {dtype}; leave out --npy"));
+        out.write_all(&npy_header(*dtype, shape).ok_or_else(missing)?)?;
     }
     out.write_all(&bytes)?;
     out.flush()?;
@@ -97,34 +130,4 @@ fn objects_before(file: &TensogramFile, message: usize) -> Result<usize> {
         count = count.saturating_add(MessageView::open(&file.read_message(earlier)?)?.object_count());
     }
     Ok(count)
-}
-
-/// The header of a version 1 NumPy file for little-endian, row-major elements.
-fn npy_header(descriptor: &DataObjectDescriptor) -> Result<Vec<u8>> {
-    let kind = match descriptor.dtype {
-        DType::Float16 => "<f2",
-        DType::Float32 => "<f4",
-        DType::Float64 => "<f8",
-        DType::Complex64 => "<c8",
-        DType::Complex128 => "<c16",
-        DType::Int8 => "|i1",
-        DType::Int16 => "<i2",
-        DType::Int32 => "<i4",
-        DType::Int64 => "<i8",
-        DType::UInt8 => "|u1",
-        DType::UInt16 => "<u2",
-        DType::UInt32 => "<u4",
-        DType::UInt64 => "<u8",
-        other => return Err(Usage(format!("NumPy has no element type for {other}; leave out --npy")).into()),
-    };
-    let dimensions: Vec<_> = descriptor.shape.iter().map(|length| format!("{length},")).collect();
-    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}), }}", dimensions.join(" "));
-    // Magic, version and length take ten bytes; the elements begin at a multiple of 64.
-    let padding = 63 - (10 + text.len()) % 64;
-    text.push_str(&" ".repeat(padding));
-    text.push('\n');
-    let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    header.extend_from_slice(&(text.len() as u16).to_le_bytes());
-    header.extend_from_slice(text.as_bytes());
-    Ok(header)
 }

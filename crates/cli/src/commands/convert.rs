@@ -1,50 +1,51 @@
 //! `fw convert`: a tensor file in another format, and what was lost.
 
-use super::{print, print_json, schema};
-use crate::args::{Convert, Digest, OnMissing, Target};
+use super::{print, print_report, schema};
+use crate::args::{Convert, Digest, OnMissing, ReadProfile, Target};
 use crate::exit::{Outcome, Usage};
 use crate::input;
-use crate::render::{count, parse_size, size};
+use crate::render::{Bar, count, parse_size, size};
 use anyhow::{Result, bail};
-use framewright::bintensors::{Algorithm, HeaderAlignment};
+use clap::ValueEnum;
+use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
 use framewright::convert::{
-    CaptureConverted, ConvertOptions, Converted, Format, Missing, columns_to_frames, convert, frames_to_columns,
-    holds_capture,
+    CaptureConverted, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, Missing, NanBits,
+    columns_to_frames, convert, frames_to_columns, holds_capture,
 };
 use serde_json::json;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Convert) -> Result<Outcome> {
     if let Some(schema) = &args.schema {
         return to_columns(args, schema);
     }
-    if args.profile.profile.is_some() {
-        return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
-    }
     let unnamed = args.to.is_none() && Format::of_name(&args.output).is_none();
     if args.to == Some(Target::Frames) || unnamed && holds_capture(&args.input) {
         return to_frames(args);
     }
-    let options = options(args)?;
-    if options.format.is_none() && Format::of_name(&args.output).is_none() {
+    let mut options = options(args)?;
+    let named = options.format.or_else(|| Format::of_name(&args.output));
+    let Some(format) = named else {
         let text = format!("{}: the name does not tell which format to write; say --to", args.output.display());
         return Err(Usage(text).into());
-    }
-    input::format_of(&args.input)?;
-    let done = match convert(&args.input, &args.output, &options) {
-        Ok(done) => done,
-        Err(error) if error.code() == "no_counterpart" => {
-            bail!("{}: {error} (--missing raw or --missing skip)", args.input.display())
-        }
-        Err(error) => return input::named(&args.input, error),
     };
+    input::format_of(&args.input)?;
+    let bar = Arc::new(if args.quiet || args.json { Bar::silent() } else { Bar::on_terminal() });
+    let shown = Arc::clone(&bar);
+    options.progress = Some(Arc::new(move |progress| {
+        shown.show(progress.bytes_done, progress.bytes_total, progress.tensor);
+    }));
+    let done = convert(&args.input, &args.output, &options);
+    bar.clear();
+    let done = done.or_else(refused)?;
     if args.json {
-        print_json(&json(&done))?;
-    } else {
+        print_report("convert", true, json(&done, format))?;
+    } else if !args.quiet {
         print(&text(&done))?;
-    }
-    for loss in &done.losses {
-        eprintln!("fw: {loss}");
+        for group in Loss::grouped(&done.losses).iter().chain(&Loss::grouped(&done.notes)) {
+            eprintln!("fw: {group}");
+        }
     }
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
 }
@@ -63,7 +64,10 @@ fn to_columns(args: &Convert, schema: &Path) -> Result<Outcome> {
         Ok(schema) => schema,
         Err(faults) => return schema::refused(&faults),
     };
-    match frames_to_columns(&args.input, &args.output, &schema, args.profile.profile) {
+    let framing = args.profile.as_deref().map(str::parse).transpose();
+    let framing = framing.map_err(|error| Usage(format!("--profile: {error}")))?;
+    unclaimed(args)?;
+    match frames_to_columns(&args.input, &args.output, &schema, framing) {
         Ok(done) => captured(args, &done),
         Err(error) => input::named(&args.input, error),
     }
@@ -71,6 +75,10 @@ fn to_columns(args: &Convert, schema: &Path) -> Result<Outcome> {
 
 /// The capture that a Tensogram file of columns was made from.
 fn to_frames(args: &Convert) -> Result<Outcome> {
+    if args.profile.is_some() {
+        return Err(Usage("--profile: the file of columns knows its own".to_owned()).into());
+    }
+    unclaimed(args)?;
     match columns_to_frames(&args.input, &args.output) {
         Ok(done) => captured(args, &done),
         Err(error) => input::named(&args.input, error),
@@ -79,30 +87,57 @@ fn to_frames(args: &Convert) -> Result<Outcome> {
 
 fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
     if args.json {
-        print_json(&json!({
+        let report = json!({
             "files": [done.file.display().to_string()],
             "profile": done.framing.to_string(),
             "frames": done.frames,
             "columns": done.columns,
             "bytes": done.bytes,
-            "losses": done.losses,
-        }))?;
-    } else {
+            "losses": Loss::grouped(&done.losses),
+            "notes": [],
+        });
+        print_report("convert", true, report)?;
+    } else if !args.quiet {
         let (frames, columns) = (count(done.frames as usize, "frame"), count(done.columns, "column"));
         print(&format!("wrote {}: {frames} ({}), {columns}\n", done.file.display(), done.framing))?;
-    }
-    for loss in &done.losses {
-        eprintln!("fw: {loss}");
+        for group in Loss::grouped(&done.losses) {
+            eprintln!("fw: {group}");
+        }
     }
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
 }
 
+/// An output that is there already is replaced only on request.
+fn unclaimed(args: &Convert) -> Result<()> {
+    if !args.force && args.output.exists() {
+        return Err(Usage(format!("{}: it is there already; --force replaces it", args.output.display())).into());
+    }
+    Ok(())
+}
+
+/// Says what would help, where something would.
+fn refused(error: ConvertError) -> Result<Converted> {
+    match error.code() {
+        "no_counterpart" => bail!("{error} (--missing raw, --missing skip)"),
+        "not_a_tensor" => bail!("{error} (--missing skip)"),
+        "output_exists" => Err(Usage(format!("{error}; --force replaces it")).into()),
+        "option_not_applicable" | "unsplittable_format" | "same_file" | "not_a_file" => {
+            Err(Usage(error.to_string()).into())
+        }
+        _ => Err(error.into()),
+    }
+}
+
 fn options(args: &Convert) -> Result<ConvertOptions> {
-    let mut options = ConvertOptions::new().with_missing(match args.missing {
-        OnMissing::Refuse => Missing::Refuse,
-        OnMissing::Raw => Missing::Raw,
-        OnMissing::Skip => Missing::Skip,
-    });
+    let mut options = ConvertOptions::new()
+        .with_missing(match args.missing {
+            OnMissing::Refuse => Missing::Refuse,
+            OnMissing::Raw => Missing::Raw,
+            OnMissing::Skip => Missing::Skip,
+        })
+        .with_profile(profile(args)?)
+        .with_existing(if args.force { Existing::Replace } else { Existing::Refuse })
+        .with_nan_bits(if args.keep_nan_bits { NanBits::Keep } else { NanBits::Drop });
     options.format = args.to.map(|target| match target {
         Target::Tensogram => Format::Tensogram,
         Target::Bintensors => Format::BinTensors,
@@ -127,16 +162,27 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
     Ok(options)
 }
 
+fn profile(args: &Convert) -> Result<Profile> {
+    let Some(name) = &args.profile else { return Ok(Profile::default()) };
+    let known = ReadProfile::from_str(name, true).map_err(|_| {
+        let text = "compat, default and canonical say how BinTensors is read; the framing of a capture needs --schema";
+        Usage(format!("--profile {name}: {text}"))
+    })?;
+    Ok(known.into())
+}
+
 fn text(done: &Converted) -> String {
     let files: Vec<_> = done.files.iter().map(|file| file.display().to_string()).collect();
     format!("wrote {}: {}, {}\n", files.join(", "), count(done.tensors, "tensor"), size(done.bytes))
 }
 
-fn json(done: &Converted) -> serde_json::Value {
+fn json(done: &Converted, format: Format) -> serde_json::Value {
     json!({
         "files": done.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
-        "tensors": done.tensors,
-        "bytes": done.bytes,
-        "losses": done.losses,
+        "format": format,
+        "tensor_count": done.tensors,
+        "data_bytes": done.bytes,
+        "losses": Loss::grouped(&done.losses),
+        "notes": Loss::grouped(&done.notes),
     })
 }

@@ -1,6 +1,6 @@
 //! `fw diff`: two tensor files, tensor by tensor.
 
-use super::{print, print_json};
+use super::{print, print_report};
 use crate::args;
 use crate::exit::{Outcome, Usage};
 use crate::input;
@@ -10,10 +10,16 @@ use framewright::convert::{Comparison, Diff, DiffOptions, Types, diff};
 use serde_json::json;
 
 pub(crate) fn run(args: &args::Diff) -> Result<Outcome> {
-    // Exit code 1 means "different" and nothing else here; trouble with a file is 2, as with diff(1).
-    let found = compare(args).map_err(|error| Usage(format!("{error:#}")))?;
+    let found = compare(args)?;
     if args.json {
-        print_json(&json!({ "equal": found.is_equal(), "tensors": found.rows, "metadata": found.metadata }))?;
+        let different = found.rows.iter().filter(|row| !row.comparison.is_equal()).count();
+        let report = json!({
+            "files": [args.left.display().to_string(), args.right.display().to_string()],
+            "different_count": different,
+            "tensors": found.rows,
+            "metadata": found.metadata,
+        });
+        print_report("diff", found.is_equal(), report)?;
     } else {
         print(&text(&found))?;
     }
@@ -37,7 +43,8 @@ fn text(found: &Diff) -> String {
     let mut table = Table::new(&["tensor", "verdict", ">max abs", ">max rel", "detail"]);
     for row in &found.rows {
         let (verdict, absolute, relative, detail) = cells(&row.comparison);
-        table.row([row.name.clone(), verdict.to_owned(), number(absolute), number(relative), detail]);
+        let name = row.right_name.as_ref().map_or_else(|| row.name.clone(), |other| format!("{} / {other}", row.name));
+        table.row([name, verdict.to_owned(), number(absolute), number(relative), detail]);
     }
     let mut text = if found.rows.is_empty() { String::new() } else { table.render() };
     if !found.metadata.is_empty() {

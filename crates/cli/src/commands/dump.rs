@@ -1,6 +1,6 @@
 //! `fw dump`: metadata and descriptors, or the annotated bytes.
 
-use super::{print, print_json};
+use super::{print, print_report};
 use crate::args::Dump;
 use crate::exit::{Outcome, Usage};
 use crate::input;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
         if args.message.is_some() {
             return Err(Usage(format!("{}: {format} files have no messages", args.file.display())).into());
         }
-        return tensors(args);
+        return tensors(args, format);
     }
     let file = input::tensogram(&args.file)?;
     let spans = file.message_layouts()?;
@@ -48,19 +48,21 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
         }
     }
     if args.json {
-        print_json(&json!({ "messages": all }))?;
+        let file = args.file.display().to_string();
+        print_report("dump", true, json!({ "file": file, "format": "tensogram", "messages": all }))?;
     }
     Ok(Outcome::Fine)
 }
 
 /// Any other file of named tensors: its byte ranges, with the bytes themselves for --hex.
-fn tensors(args: &Dump) -> Result<Outcome> {
+fn tensors(args: &Dump, format: Format) -> Result<Outcome> {
     let tree = match convert::dump(&args.file) {
         Ok(tree) => tree,
         Err(error) => return input::named(&args.file, error),
     };
     if args.json {
-        print_json(&json!({ "tree": tree }))?;
+        let file = args.file.display().to_string();
+        print_report("dump", true, json!({ "file": file, "format": format, "tree": tree }))?;
     } else if args.hex {
         let source = FileSource::open(&args.file)?;
         // Only the bytes that are shown are read.

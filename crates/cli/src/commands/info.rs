@@ -1,6 +1,6 @@
 //! `fw info`: what a file is and what it holds.
 
-use super::{capture, print, print_json};
+use super::{capture, print, print_report};
 use crate::args::Info as Args;
 use crate::exit::{Outcome, Usage};
 use crate::input;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let file = input::tensogram(&args.file)?;
     let summary = Summary::of(&file)?;
     if args.json {
-        print_json(&summary.json())?;
+        print_report("info", true, summary.json())?;
     } else {
         print(&summary.text())?;
     }
@@ -39,13 +39,30 @@ fn tensors(args: &Args) -> Result<Outcome> {
         Err(error) => return input::named(&args.file, error),
     };
     if args.json {
-        let mut json = serde_json::to_value(&info)?;
-        json["file"] = path.into();
-        print_json(&json)?;
+        print_report("info", true, tensors_json(&info, &path))?;
     } else {
         print(&tensors_text(&info, &path))?;
     }
     Ok(Outcome::Fine)
+}
+
+fn tensors_json(info: &Info, path: &str) -> serde_json::Value {
+    let types = info
+        .types
+        .iter()
+        .map(|(name, (count, bytes))| (name.clone(), json!({ "tensor_count": count, "data_bytes": bytes })));
+    json!({
+        "file": path,
+        "format": info.format,
+        "file_bytes": info.file_len,
+        "tensor_count": info.tensor_count,
+        "element_count": info.element_count,
+        "data_bytes": info.data_len,
+        "types": types.collect::<serde_json::Map<_, _>>(),
+        "metadata": info.metadata,
+        "unreadable": info.unreadable,
+        "readable_by_reference": info.readable_by_reference,
+    })
 }
 
 fn tensors_text(info: &Info, path: &str) -> String {
@@ -58,6 +75,9 @@ fn tensors_text(info: &Info, path: &str) -> String {
     ];
     if info.readable_by_reference == Some(false) {
         lines.push(("note", "the reference readers refuse this file".to_owned()));
+    }
+    for array in &info.unreadable {
+        lines.push(("no tensor", format!("{:?}: {}", array.name, array.what)));
     }
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
     if let Some(metadata) = info.metadata.as_ref().filter(|metadata| !metadata.is_empty()) {
@@ -74,7 +94,9 @@ struct Summary {
     message_count: usize,
     object_count: usize,
     decoded_len: u64,
-    dtypes: BTreeMap<String, usize>,
+    element_count: u64,
+    /// Objects and their bytes by element type.
+    dtypes: BTreeMap<String, (usize, u64)>,
     pipelines: BTreeMap<String, usize>,
     encoders: BTreeMap<String, usize>,
     hashed: usize,
@@ -93,6 +115,7 @@ impl Summary {
             message_count: spans.len(),
             object_count: 0,
             decoded_len: 0,
+            element_count: 0,
             dtypes: BTreeMap::new(),
             pipelines: BTreeMap::new(),
             encoders: BTreeMap::new(),
@@ -117,8 +140,12 @@ impl Summary {
         }
         for object in &message.objects {
             let Ok(descriptor) = &object.descriptor else { continue };
-            self.decoded_len = self.decoded_len.saturating_add(descriptor.decoded_len().unwrap_or(0));
-            *self.dtypes.entry(descriptor.dtype.to_string()).or_default() += 1;
+            let decoded_len = descriptor.decoded_len().unwrap_or(0);
+            self.decoded_len = self.decoded_len.saturating_add(decoded_len);
+            let elements = framewright::tensor::element_count(&descriptor.shape).unwrap_or(0);
+            self.element_count = self.element_count.saturating_add(elements);
+            let (count, bytes) = self.dtypes.entry(descriptor.dtype.to_string()).or_default();
+            (*count, *bytes) = (*count + 1, bytes.saturating_add(decoded_len));
             *self.pipelines.entry(super::ls::pipeline(descriptor)).or_default() += 1;
         }
         let encoder = message.metadata.as_ref().ok().and_then(|metadata| metadata.reserved.get("encoder"));
@@ -138,7 +165,7 @@ impl Summary {
             ("format", "Tensogram version 3".to_owned()),
             ("messages", format!("{} ({} with digests, {} streamed)", self.message_count, self.hashed, self.streamed)),
             ("objects", format!("{}, {} decoded", self.object_count, size(self.decoded_len))),
-            ("types", list(&self.dtypes)),
+            ("types", list(&self.dtypes.iter().map(|(name, (count, _))| (name.clone(), *count)).collect())),
             ("pipelines", list(&self.pipelines)),
             ("encoders", list(&self.encoders)),
         ];
@@ -152,21 +179,29 @@ impl Summary {
     }
 
     fn json(&self) -> serde_json::Value {
+        let types = self
+            .dtypes
+            .iter()
+            .map(|(name, (count, bytes))| (name.clone(), json!({ "tensor_count": count, "data_bytes": bytes })));
         json!({
             "file": self.path,
             "format": "tensogram",
-            "version": 3,
-            "bytes": self.file_len,
-            "message_count": self.message_count,
-            "object_count": self.object_count,
-            "decoded_bytes": self.decoded_len,
-            "dtypes": self.dtypes,
-            "pipelines": self.pipelines,
-            "encoders": self.encoders,
-            "messages_with_digests": self.hashed,
-            "messages_streamed": self.streamed,
-            "bytes_outside_messages": self.outside,
-            "findings": self.problems,
+            "file_bytes": self.file_len,
+            "tensor_count": self.object_count,
+            "element_count": self.element_count,
+            "data_bytes": self.decoded_len,
+            "types": types.collect::<serde_json::Map<_, _>>(),
+            "metadata": null,
+            "tensogram": {
+                "version": 3,
+                "message_count": self.message_count,
+                "messages_with_digests": self.hashed,
+                "messages_streamed": self.streamed,
+                "pipelines": self.pipelines,
+                "encoders": self.encoders,
+                "bytes_outside_messages": self.outside,
+                "finding_count": self.problems,
+            },
         })
     }
 }

@@ -1,11 +1,12 @@
 //! `fw ls`: every message and object, one line each.
 
-use super::{print, print_json};
+use super::{print, print_report};
 use crate::args::Look;
 use crate::exit::Outcome;
 use crate::input;
 use crate::render::{Table, shape, size};
 use anyhow::Result;
+use framewright::bytes::Span;
 use framewright::convert::{self, Format, Row};
 use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Survey, TensogramFile, Value, survey};
 use serde_json::json;
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &Look) -> Result<Outcome> {
     }
     let file = input::tensogram(&args.file)?;
     if args.json {
-        print_json(&listing_json(&file)?)?;
+        print_report("ls", true, listing_json(&file)?)?;
     } else {
         print(&listing(&file)?)?;
     }
@@ -25,14 +26,22 @@ pub(crate) fn run(args: &Look) -> Result<Outcome> {
 
 /// Any other file of named tensors.
 fn tensors(args: &Look) -> Result<Outcome> {
-    let rows = match convert::ls(&args.file) {
+    let file = input::tensors(&args.file)?;
+    let rows = match convert::rows(&*file) {
         Ok(rows) => rows,
         Err(error) => return input::named(&args.file, error),
     };
     if args.json {
-        print_json(&json!({ "tensors": rows }))?;
+        let path = args.file.display().to_string();
+        let report = json!({
+            "file": path, "format": file.format(), "tensors": rows, "unreadable": file.unreadable(), "findings": [],
+        });
+        print_report("ls", true, report)?;
     } else {
         print(&tensors_listing(&rows))?;
+        for array in file.unreadable() {
+            eprintln!("fw: note, array {:?}: {}", array.name, array.what);
+        }
     }
     Ok(Outcome::Fine)
 }
@@ -99,33 +108,50 @@ pub(super) fn listing(file: &TensogramFile) -> Result<String> {
 }
 
 fn listing_json(file: &TensogramFile) -> Result<serde_json::Value> {
-    let mut messages = Vec::new();
-    for (span, bytes) in file.message_layouts()?.into_iter().zip(file.iter()?) {
+    let (mut messages, mut tensors, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, (span, bytes)) in file.message_layouts()?.into_iter().zip(file.iter()?).enumerate() {
         let message = survey(&bytes?);
-        let objects = message.objects.iter().enumerate().map(|(o, object)| match &object.descriptor {
-            Ok(descriptor) => json!({
-                "name": name(&message, o),
-                "dtype": descriptor.dtype.name(),
-                "shape": descriptor.shape,
-                "byte_order": descriptor.byte_order.name(),
-                "encoding": descriptor.encoding,
-                "filter": descriptor.filter,
-                "compression": descriptor.compression,
-                "offset": span.start + object.frame.start(),
-                "stored_bytes": object.parts.region.len(),
-                "decoded_bytes": descriptor.decoded_len().ok(),
-            }),
-            Err(error) => json!({ "error": error.to_string(), "offset": span.start + object.frame.start() }),
-        });
-        let objects: Vec<_> = objects.collect();
-        messages.push(json!({
-            "offset": span.start,
-            "length": span.len(),
-            "objects": objects,
-            "findings": message.report.findings(),
-        }));
+        for (o, object) in message.objects.iter().enumerate() {
+            let at = |span: Span, base: u64| [base + span.start, base + span.end];
+            let region = at(object.parts.region, span.start);
+            let mut row = match &object.descriptor {
+                Ok(descriptor) => {
+                    let raw = descriptor.is_raw() && descriptor.masks.is_none();
+                    json!({
+                        "name": name(&message, o),
+                        "dtype": descriptor.dtype.name(),
+                        "shape": descriptor.shape,
+                        "bytes": descriptor.decoded_len().ok(),
+                        "span": raw.then_some(region),
+                        "byte_order": descriptor.byte_order.name(),
+                        "encoding": descriptor.encoding,
+                        "filter": descriptor.filter,
+                        "compression": descriptor.compression,
+                    })
+                }
+                Err(error) => json!({
+                    "name": null, "dtype": null, "shape": null, "bytes": null, "span": null,
+                    "error": { "code": error.code(), "message": error.to_string(), "position": error.offset() },
+                }),
+            };
+            row["message"] = index.into();
+            row["object"] = o.into();
+            row["offset"] = (span.start + object.frame.start()).into();
+            row["stored_bytes"] = object.parts.region.len().into();
+            tensors.push(row);
+        }
+        messages.push(json!({ "offset": span.start, "length": span.len(), "object_count": message.objects.len() }));
+        for finding in message.report.findings() {
+            let mut finding = serde_json::to_value(finding)?;
+            finding["message_index"] = index.into();
+            findings.push(finding);
+        }
     }
-    Ok(json!({ "messages": messages }))
+    let path = file.path().display().to_string();
+    Ok(json!({
+        "file": path, "format": "tensogram", "tensors": tensors, "unreadable": [], "findings": findings,
+        "messages": messages,
+    }))
 }
 
 /// What an object is called: the first of the keys people use for names, or nothing.

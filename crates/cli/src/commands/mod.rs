@@ -48,6 +48,13 @@ fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// Prints what a command found as JSON: every such object says which command it is from and whether all is well.
+fn print_report(command: &str, ok: bool, mut report: serde_json::Value) -> Result<()> {
+    report["command"] = command.into();
+    report["ok"] = ok.into();
+    print_json(&report)
+}
+
 fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
 }

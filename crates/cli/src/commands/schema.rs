@@ -1,14 +1,15 @@
 //! `fw schema`: struct-frame schemas checked, formatted, explained and compared.
 
-use super::{print, print_json};
+use super::{print, print_report};
 use crate::args::{Look, Schema, SchemaDiff, SchemaFmt, SchemaLayout};
-use crate::exit::Outcome;
+use crate::exit::{Outcome, Usage};
 use crate::render::count;
 use anyhow::{Context, Result};
+use framewright::convert;
 use framewright::schema::{self, Diagnostics};
 use framewright::source::AtomicFile;
 use serde_json::json;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 pub(crate) fn run(args: &Schema) -> Result<Outcome> {
@@ -27,7 +28,14 @@ fn check(args: &Look) -> Result<Outcome> {
     let (errors, warnings) = (found.errors().count(), found.warnings().count());
     if args.json {
         let messages = compiled.schema.as_ref().map(|schema| schema.messages().len());
-        print_json(&json!({ "ok": found.is_ok(), "messages": messages, "findings": found.to_report().findings() }))?;
+        let report = json!({
+            "file": args.file.display().to_string(),
+            "message_count": messages,
+            "error_count": errors,
+            "warning_count": warnings,
+            "findings": found.to_report().findings(),
+        });
+        print_report("schema check", found.is_ok(), report)?;
     } else {
         let faults = format!("{}, {}", count(errors, "error"), count(warnings, "warning"));
         let what = match &compiled.schema {
@@ -76,7 +84,8 @@ fn layout(args: &SchemaLayout) -> Result<Outcome> {
         Err(faults) => return refused(&faults),
     };
     if args.json {
-        print_json(&json!({ "enums": schema.enums(), "messages": schema.messages() }))?;
+        let report = json!({ "enums": schema.enums(), "messages": schema.messages() });
+        print_report("schema layout", true, report)?;
     } else {
         print(&schema::layout_text(&schema))?;
     }
@@ -90,7 +99,8 @@ fn diff(args: &SchemaDiff) -> Result<Outcome> {
     };
     let found = schema::diff(&old, &new);
     if args.json {
-        print_json(&json!({ "break": found.is_break(), "messages": found.messages }))?;
+        let report = json!({ "break": found.is_break(), "messages": found.messages });
+        print_report("schema diff", !found.is_break(), report)?;
     } else {
         let verdict = if found.is_break() { "peers BREAK" } else { "peers understand each other" };
         print(&format!("{found}{} -> {}: {verdict}\n", args.old.display(), args.new.display()))?;
@@ -118,7 +128,16 @@ fn listed(faults: &Diagnostics) -> String {
 fn readable(path: &Path) -> Result<()> {
     let kind = std::fs::metadata(path).with_context(|| path.display().to_string())?;
     if !kind.is_file() {
-        anyhow::bail!("{}: not a regular file", path.display());
+        return Err(Usage(format!("{}: not a regular file", path.display())).into());
+    }
+    let mut head = Vec::new();
+    std::fs::File::open(path)?.take(4096).read_to_end(&mut head).with_context(|| path.display().to_string())?;
+    if let Some(at) = head.iter().position(|byte| *byte == 0) {
+        let what = match convert::detect(path) {
+            Ok(format) => format!("a {format} file, no schema; fw info shows it"),
+            Err(_) => format!("no schema: a schema is text, and byte {at} is 0x00"),
+        };
+        anyhow::bail!("{}: {what}", path.display());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{ls, print, validate};
 use crate::exit::Outcome;
 use anyhow::{Context, Result};
-use framewright::convert::{ConvertOptions, DiffOptions, convert, diff, open};
+use framewright::convert::{ConvertOptions, DiffOptions, Loss, convert, diff, open};
 use framewright::tensogram::{
     EncodeOptions, MessageBuilder, MessageView, TensogramFile, ValidateMode, ValidateOptions, inspect, validate_file,
 };
@@ -125,8 +125,7 @@ fn first_lines(file: &TensogramFile) -> Result<String> {
 fn converted(from: &Path, to: &Path) -> Result<String> {
     let done = convert(from, to, &ConvertOptions::new())?;
     let same = diff(&*open(from)?, &*open(to)?, &DiffOptions::new())?.is_equal();
-    let mut losses: String = done.losses.iter().take(3).map(|loss| format!("{loss}\n")).collect();
-    losses.push_str(&format!("and {} more of what NumPy has no place for\n", done.losses.len().saturating_sub(3)));
+    let losses: String = Loss::grouped(&done.losses).iter().map(|group| format!("{group}\n")).collect();
     let verdict = if same { "every tensor is identical" } else { "tensors differ" };
     Ok(format!("wrote {}: {} tensors, {verdict}\n{losses}", to.display(), done.tensors))
 }

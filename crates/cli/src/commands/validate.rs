@@ -1,6 +1,6 @@
 //! `fw validate`: every fault with its bytes.
 
-use super::{print, print_json};
+use super::{print, print_report};
 use crate::args::{Mode, Validate};
 use crate::exit::Outcome;
 use crate::input;
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 pub(crate) fn run(args: &Validate) -> Result<Outcome> {
     match input::format_of(&args.file) {
         Ok(Format::Tensogram) => {}
-        Ok(_) => return tensors(args),
+        Ok(format) => return tensors(args, format),
         // An empty file is a finding where the name promises Tensogram, and an error elsewhere.
         Err(_) if args.file.is_file() && Format::of_name(&args.file) == Some(Format::Tensogram) => {}
         Err(error) => return Err(error),
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
     let report =
         validate_file(&args.file, &ValidateOptions { canonical: args.canonical, ..ValidateOptions::mode(mode) })?;
     if args.json {
-        print_json(&serde_json::to_value(&report)?)?;
+        print_report("validate", report.is_ok(), json(args, &report))?;
     } else {
         print(&text(&report, &args.file.display().to_string()))?;
     }
@@ -39,8 +39,9 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
 }
 
 /// Any other file of named tensors.
-fn tensors(args: &Validate) -> Result<Outcome> {
-    let profile = if args.canonical { Profile::Canonical } else { Profile::default() };
+fn tensors(args: &Validate, format: Format) -> Result<Outcome> {
+    let asked = args.profile.map_or_else(Profile::default, Profile::from);
+    let profile = if args.canonical { Profile::Canonical } else { asked };
     let options = bintensors::ValidateOptions::new(profile);
     let options = if args.mode == Mode::Quick { options } else { options.with_data() };
     let report = match convert::validate(&args.file, &options) {
@@ -49,11 +50,40 @@ fn tensors(args: &Validate) -> Result<Outcome> {
     };
     if args.json {
         let path = args.file.display().to_string();
-        print_json(&json!({ "file": path, "ok": report.is_ok(), "findings": report.findings() }))?;
+        let counted = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
+        let found = json!({
+            "file": path,
+            "format": format,
+            "error_count": counted(Severity::Error),
+            "warning_count": counted(Severity::Warning),
+            "findings": report.findings(),
+        });
+        print_report("validate", report.is_ok(), found)?;
     } else {
         print(&report_text(&report, &args.file.display().to_string()))?;
     }
     Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
+}
+
+fn json(args: &Validate, report: &FileReport) -> serde_json::Value {
+    let counted = |severity| report.findings().filter(|finding| finding.severity == severity).count();
+    let messages = report.messages.iter().map(|(span, message)| {
+        json!({
+            "offset": span.start,
+            "length": span.len(),
+            "ok": message.is_ok(),
+            "object_count": message.object_count,
+            "hash_verified": message.hash_verified,
+        })
+    });
+    json!({
+        "file": args.file.display().to_string(),
+        "format": "tensogram",
+        "error_count": counted(Severity::Error),
+        "warning_count": counted(Severity::Warning),
+        "findings": report.findings().collect::<Vec<_>>(),
+        "messages": messages.collect::<Vec<_>>(),
+    })
 }
 
 fn report_text(report: &Report, name: &str) -> String {

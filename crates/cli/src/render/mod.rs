@@ -1,9 +1,11 @@
 //! Text for people. Everything here returns strings, so that tests need no process.
 
+mod bar;
 mod hex;
 mod table;
 mod value;
 
+pub(crate) use bar::Bar;
 pub(crate) use hex::{byte_map, byte_map_by};
 pub(crate) use table::Table;
 pub(crate) use value::{compact, tree};

@@ -164,7 +164,10 @@ fn convert_to_columns_and_back() {
     damage(folder.path());
     let run = fw(folder.path(), "convert bad.bin bad.tgm -s s.sf --json");
     assert_eq!((run.code, run.json()["frames"].as_u64()), (3, Some(3)));
+    assert_eq!((run.err.as_str(), &run.json()["losses"][0]["what"]), ("", &"4 bytes at byte 0 (0x0): no frame".into()));
+    let run = fw(folder.path(), "convert bad.bin bad.tgm -s s.sf --force");
     assert!(run.err.starts_with("fw: lost bytes: 4 bytes at byte 0 (0x0): no frame\n"), "{}", run.err);
+    assert_eq!(fw(folder.path(), "convert bad.bin bad.tgm -s s.sf").code, 2, "not replaced without being asked to");
     assert_eq!(fw(folder.path(), "convert net.bin net.npz -s s.sf").code, 2);
     assert_eq!(fw(folder.path(), "convert net.tgm x.npz --profile network").code, 2);
 }
@@ -186,7 +189,7 @@ fn what_cannot_be_done_is_said() {
             1,
             "fw: text.bin: no profile fits: 17 bytes hold no frame of a message that the schema has; say --profile if they should\n",
         ),
-        ("decode absent.bin -s s.sf", 1, "fw: absent.bin: No such file or directory (os error 2)\n"),
+        ("decode absent.bin -s s.sf", 2, "fw: absent.bin: No such file or directory (os error 2)\n"),
         (
             "decode net.bin -s s.sf -m Pong",
             2,

@@ -26,7 +26,7 @@ fn without_loss_it_is_0() {
     assert_eq!(std::fs::read(at.join("all.bt")).expect("read"), std::fs::read(at.join("back.bt")).expect("read"));
     assert!(fine(at, "diff all.bt all.tgm").text().ends_with("15 tensors, 0 different\n"));
     let json = fine(at, "convert masks_small.tgm b.npz --json").json();
-    assert_eq!((&json["files"][0], &json["tensors"]), (&"b.npz".into(), &1.into()));
+    assert_eq!((&json["files"][0], &json["tensor_count"]), (&"b.npz".into(), &1.into()));
     assert!(fine(at, "cat b.npz --text").text().contains("NaN"));
 }
 
@@ -37,14 +37,60 @@ fn losses_are_listed_and_3() {
     assert_eq!((run.code, run.text()), (3, "wrote t.npz: 2 tensors, 20 B\n"));
     assert_eq!(
         run.err,
-        "fw: lost metadata: \"run\" of message 0 becomes its JSON text
-fw: lost tensor_metadata: \"2t\": mars, units
-fw: lost tensor_metadata: \"msl\": mars, units, valid
+        "fw: lost tensor metadata: mars, units (\"2t\")
+fw: lost tensor metadata: mars, units, valid (\"msl\")
 fw: lost metadata: run, source
 "
     );
-    let run = fw(folder.path(), "convert two_objects_metadata.tgm t.npz --json");
-    assert_eq!((run.code, run.json()["losses"][1]["tensor"].clone()), (3, "2t".into()));
+    let run = fw(folder.path(), "convert two_objects_metadata.tgm t.npz --json --force");
+    assert_eq!((run.code, run.err.as_str()), (3, ""), "losses are told once");
+    let json = run.json();
+    assert_eq!((&json["command"], &json["ok"]), (&"convert".into(), &true.into()));
+    assert_eq!(json["losses"][0]["tensors"], serde_json::json!(["2t"]));
+    let run = fw(folder.path(), "convert two_objects_metadata.tgm t.npz --force --quiet");
+    assert_eq!((run.code, run.text(), run.err.as_str()), (3, "", ""));
+    // BinTensors has a place for all of it.
+    let run = fw(folder.path(), "convert two_objects_metadata.tgm t.bt");
+    assert_eq!((run.code, run.err.as_str()), (0, "fw: note, metadata: \"run\" becomes JSON text\n"));
+}
+
+/// What is there stays there; what would do nothing is refused; faults name their file, once.
+#[test]
+fn refusals() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(at.join("there.npz"), b"precious").expect("written");
+    for (line, words) in [
+        ("convert f32_hash.tgm there.npz", "fw: there.npz: it is there already; --force replaces it\n"),
+        (
+            "convert f32_hash.tgm f32_hash.tgm",
+            "fw: f32_hash.tgm: a file is not converted onto itself; name another output\n",
+        ),
+        ("convert f32_hash.tgm x.npz --align 64", "fw: alignment is for BinTensors files; the output is npz\n"),
+        (
+            "convert f32_hash.tgm x.npz --digests sha1",
+            "fw: keeping digests is for BinTensors files; the output is npz\n",
+        ),
+        (
+            "convert all.bt x.tgm --max-shard-size 50",
+            "fw: tensogram files are not split; choose BinTensors or safetensors\n",
+        ),
+        ("convert f32_hash.tgm absent/x.bt", "fw: absent/x.bt: No such file or directory (os error 2)\n"),
+        ("convert f32_hash.tgm absent/x.npz", "fw: absent/x.npz: No such file or directory (os error 2)\n"),
+        ("convert absent.bt x.npz", "fw: absent.bt: No such file or directory (os error 2)\n"),
+    ] {
+        let run = fw(at, line);
+        assert_eq!((run.code, run.text(), run.err.as_str()), (2, "", words), "fw {line}");
+    }
+    assert_eq!(std::fs::read(at.join("there.npz")).expect("read"), b"precious");
+    fine(at, "convert f32_hash.tgm there.npz --force");
+    let lenient = vectors("bintensors/noncanonical").join("pad_garbage_7.bt");
+    std::fs::copy(lenient, at.join("lenient.bt")).expect("copied");
+    let run = fw(at, "convert lenient.bt x.npz");
+    assert!(run.code == 1 && run.err.starts_with("fw: lenient.bt: expected spaces"), "{}", run.err);
+    fine(at, "convert lenient.bt x.npz --profile compat");
+    assert_eq!(fw(at, "validate lenient.bt").code, 1);
+    assert_eq!(fw(at, "validate lenient.bt --profile compat").code, 0);
 }
 
 #[test]
@@ -54,13 +100,13 @@ fn what_has_no_counterpart_is_refused() {
     assert_eq!((run.code, run.text()), (1, ""));
     assert_eq!(
         run.err,
-        "fw: all.bt: tensor \"t_bf16\": npz has no bfloat16; keep its raw bits or leave it out to go on (--missing raw or \
+        "fw: all.bt: tensor \"t_bf16\": npz has no bfloat16; its raw bits can be kept, or it can be left out (--missing raw, \
          --missing skip)\n"
     );
     assert!(!folder.path().join("all.npz").exists());
     let run = fw(folder.path(), "convert all.bt all.npz --missing skip");
     assert_eq!((run.code, run.text()), (3, "wrote all.npz: 12 tensors, 90 B\n"));
-    assert_eq!(fw(folder.path(), "convert all.bt all.npz --missing raw").code, 3);
+    assert_eq!(fw(folder.path(), "convert all.bt all.npz --missing raw --force").code, 3);
 }
 
 #[test]
@@ -76,7 +122,6 @@ fn options_reach_the_writers() {
     let run = fine(at, "convert all.bt split.safetensors --max-shard-size 50");
     assert!(run.text().contains("split-00001-of-0000"), "{}", run.text());
     assert!(fine(at, "diff all.bt split.safetensors.index.json").text().ends_with("15 tensors, 0 different\n"));
-    assert_eq!(fw(at, "convert all.bt split.tgm --max-shard-size 50").code, 1);
 }
 
 #[test]
@@ -121,8 +166,11 @@ metadata differs (not counted): run, source
 "
     );
     let run = fw(at, "diff a.safetensors b.safetensors --json");
-    assert_eq!((run.code, run.json()["equal"].clone()), (1, false.into()));
-    assert_eq!(run.json()["tensors"][0]["comparison"]["status"], "different");
+    assert_eq!((run.code, run.json()["ok"].clone()), (1, false.into()));
+    assert_eq!(run.json()["tensors"][0]["status"], "different");
+    // One tensor in each file: a pair, whatever they are called.
+    fw(at, "convert a.safetensors other.npy");
+    assert!(fine(at, "diff a.safetensors other.npy").text().contains("w / other  identical"));
     let run = fw(at, "diff a.safetensors absent.bt");
     assert_eq!((run.code, run.err.as_str()), (2, "fw: absent.bt: No such file or directory (os error 2)\n"));
 }

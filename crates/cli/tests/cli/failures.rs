@@ -45,31 +45,56 @@ fn usage_errors_are_2() {
 }
 
 #[test]
-fn files_that_are_nothing_are_1() {
+fn files_that_are_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     std::fs::create_dir(at("folder")).expect("made");
     std::fs::write(at("empty"), b"").expect("written");
     std::fs::write(at("text.txt"), b"plain words in a file").expect("written");
     for command in ["info", "ls", "dump", "validate", "cat"] {
-        for (file, words) in [
-            ("folder", "fw: folder: not a regular file\n"),
-            ("absent", "fw: absent: No such file or directory (os error 2)\n"),
-            ("empty", "fw: empty: the file is empty\n"),
+        // A wrong argument is usage; a file that is nothing we know is a failure.
+        for (code, file, words) in [
+            (2, "folder", "fw: folder: not a regular file\n"),
+            (2, "absent", "fw: absent: No such file or directory (os error 2)\n"),
+            (1, "empty", "fw: empty: the file is empty\n"),
             (
+                1,
                 "text.txt",
                 "fw: text.txt: no known format: not Tensogram, npy, npz, safetensors or BinTensors; found 70 6c 61 69 \
                  6e 20 77 6f 72 64 73 20 69 6e 20 61 at byte 0\n",
             ),
         ] {
             let run = fw(folder.path(), &format!("{command} {file}"));
-            assert_eq!((run.code, run.text(), run.err.as_str()), (1, "", words), "fw {command} {file}");
+            assert_eq!((run.code, run.text(), run.err.as_str()), (code, "", words), "fw {command} {file}");
+            if command == "cat" {
+                continue;
+            }
+            let run = fw(folder.path(), &format!("{command} {file} --json"));
+            assert_eq!((run.code, run.err.as_str()), (code, ""), "fw {command} {file} --json");
+            let json = run.json();
+            assert_eq!((&json["command"], &json["ok"]), (&command.into(), &false.into()));
+            assert_eq!(json["error"]["message"], words.trim_end().trim_start_matches("fw: "));
+            assert!(json["error"]["code"].is_string());
         }
     }
     // Trouble is 2 where 1 means "different".
     assert_eq!(fw(folder.path(), "diff empty text.txt").code, 2);
     assert_eq!(fw(folder.path(), "convert empty out.bt").code, 1);
     assert!(!at("out.bt").exists());
+}
+
+/// Programs that ask for JSON get it on failure too: a code, words, and the byte where there is one.
+#[test]
+fn failures_in_json() {
+    let run = fw(&vectors("bintensors"), "info malformed/count_2000.bt --json");
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    let error = &run.json()["error"];
+    assert_eq!(error["code"], "unexpected_end");
+    assert!(error["position"].is_u64() && error["message"].is_string(), "{error}");
+    let run = fw(&vectors("bintensors"), "info --json");
+    assert_eq!((run.code, run.err.as_str(), run.json()["error"]["code"].clone()), (2, "", "usage".into()));
+    let run = fw(&vectors("bintensors"), "convert valid/attn0.bt absent/x.npz --json");
+    assert_eq!((run.code, run.json()["error"]["code"].clone()), (2, "not_found".into()));
 }
 
 /// Content decides, whatever the name says.

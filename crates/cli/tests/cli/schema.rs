@@ -52,9 +52,19 @@ bad.sf: 2 errors, 0 warnings, INVALID
     assert_eq!(run.code, 1);
     assert_eq!(run.json()["ok"], false);
     assert_eq!(run.json()["findings"][0]["code"], "unresolved_type");
-    assert_eq!(fine(folder.path(), "schema check old.sf --json").json()["messages"], 1);
+    assert_eq!(fine(folder.path(), "schema check old.sf --json").json()["message_count"], 1);
     let run = fw(folder.path(), "schema check absent.sf");
-    assert_eq!((run.code, run.err.as_str()), (1, "fw: absent.sf: No such file or directory (os error 2)\n"));
+    assert_eq!((run.code, run.err.as_str()), (2, "fw: absent.sf: No such file or directory (os error 2)\n"));
+    // Binary data is said to be that, in one line.
+    std::fs::copy(super::vectors("bintensors/valid").join("attn0.bt"), folder.path().join("w.bt")).expect("copied");
+    std::fs::write(folder.path().join("odd.sf"), b"package\0").expect("written");
+    for (line, words) in [
+        ("schema check w.bt", "fw: w.bt: a bintensors file, no schema; fw info shows it\n"),
+        ("schema layout odd.sf", "fw: odd.sf: no schema: a schema is text, and byte 7 is 0x00\n"),
+    ] {
+        let run = fw(folder.path(), line);
+        assert_eq!((run.code, run.text(), run.err.as_str()), (1, "", words), "fw {line}");
+    }
 }
 
 #[test]

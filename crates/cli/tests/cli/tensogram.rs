@@ -34,7 +34,7 @@ outside    27 B belong to no message: try fw validate
     );
     let json = fine(&vectors("tensogram"), "info f32_hash.tgm --json").json();
     assert_eq!(
-        (&json["format"], &json["bytes"], &json["decoded_bytes"]),
+        (&json["format"], &json["file_bytes"], &json["data_bytes"]),
         (&"tensogram".into(), &560.into(), &12.into())
     );
 }
@@ -61,8 +61,8 @@ fn ls() {
 ",
     );
     let json = fine(&vectors("tensogram"), "ls two_objects_metadata.tgm --json").json();
-    assert_eq!(json["messages"][0]["objects"][1]["name"], "msl");
-    assert_eq!(json["messages"][0]["objects"][1]["shape"], serde_json::json!([2, 2]));
+    assert_eq!(json["tensors"][1]["name"], "msl");
+    assert_eq!(json["tensors"][1]["shape"], serde_json::json!([2, 2]));
 }
 
 /// A descriptor that cannot be read is a row of question marks, and a remark beside the table.
@@ -206,6 +206,25 @@ fn cat() {
     let by_place = fine(&folder, "cat multi_three.tgm --message 2 --text").out;
     assert_eq!(fine(&folder, "cat multi_three.tgm --tensor 2/object_0 --text").out, by_place);
     assert_eq!(fine(&folder, "cat multi_three.tgm --message 2").out.len(), 5);
+    assert_eq!(fine(&folder, "cat multi_three.tgm --message 2 --tensor object_0 --text").out, by_place);
+    prints("cat two_objects_metadata.tgm --message 0 --tensor msl --text", "-32768 32767\n17195 11710\n");
+    for (line, words) in [
+        (
+            "cat multi_three.tgm --tensor object_0",
+            "fw: 3 messages of multi_three.tgm have a tensor \"object_0\"; say --message M, or --tensor 0/object_0\n",
+        ),
+        (
+            "cat multi_three.tgm --message 7 --tensor object_0",
+            "fw: no tensor \"object_0\" in message 7 of multi_three.tgm; fw ls lists them\n",
+        ),
+        (
+            "cat two_objects_metadata.tgm --message 1 --tensor msl",
+            "fw: no tensor \"msl\" in message 1 of two_objects_metadata.tgm; fw ls lists them\n",
+        ),
+    ] {
+        let run = fw(&folder, line);
+        assert_eq!((run.code, run.err.as_str()), (2, words), "fw {line}");
+    }
 }
 
 /// A frame of a type that version 3 does not have: said, stepped over, and what follows is still shown.
@@ -223,8 +242,8 @@ fn unknown_frames_are_stepped_over() {
     );
     assert!(run.err.contains(said), "{}", run.err);
     let json = fw(&folder, "ls frame_type_10.tgm --json").json();
-    assert_eq!(json["messages"][0]["findings"][0]["span"], serde_json::json!([464, 629]));
-    assert_eq!(json["messages"][0]["objects"][0]["offset"], 632);
+    assert_eq!(json["findings"][0]["span"], serde_json::json!([464, 629]));
+    assert_eq!(json["tensors"][0]["offset"], 632);
 
     let run = fw(&folder, "dump frame_type_10.tgm");
     assert_eq!(run.code, 0);

@@ -3,7 +3,7 @@
 use super::pack::pack;
 use super::{CAPTURE, COLUMN, CaptureConverted, VERSION};
 use crate::tensogram::{self, Writer, stored_shape};
-use crate::{ConvertError, Feature, Loss};
+use crate::{Attributes, ConvertError, Feature, Loss, NanBits};
 use fw_dynamic::columns::{Capture, Decoder, Header, Role, Table};
 use fw_dynamic::{Codec, FrameCodec, detect, message_infos, shown_name};
 use fw_schema::Schema;
@@ -55,13 +55,15 @@ pub fn frames_to_columns(
     }
     let capture = decoder.finish();
     let columns = columns(schema, framing, &capture);
-    let mut metadata =
-        tensogram::metadata(columns.iter().map(|column| (column.name.as_str(), column.logical.as_ref())), None);
-    metadata.extra = MetadataMap::from([(CAPTURE.to_owned(), description(schema, framing))]);
-    for (entry, column) in metadata.base.iter_mut().zip(&columns) {
+    let said = |column: &Column<'_>| {
+        let mut entry = tensogram::described(&column.name, column.logical.as_ref(), &Attributes::new());
         entry.insert(COLUMN.to_owned(), column.about.clone());
-    }
-    let mut out = Writer::create(output, &metadata)?;
+        entry
+    };
+    let base = columns.iter().map(said).collect();
+    let extra = MetadataMap::from([(CAPTURE.to_owned(), description(schema, framing))]);
+    // The capture must come back byte for byte, whatever its floats are.
+    let mut out = Writer::create(output, base, extra, NanBits::Keep)?;
     for column in &columns {
         out.put(column.dtype, &column.shape, &column.data)?;
     }

@@ -83,6 +83,11 @@ pub(crate) const fn descr(dtype: DType) -> Option<&'static str> {
     })
 }
 
+/// What stands before the elements of a little-endian, row-major array in an npy file, or `None` when NumPy has no such type.
+pub fn npy_header(dtype: DType, shape: &[u64]) -> Option<Vec<u8>> {
+    descr(dtype).map(|descr| encode(descr, shape))
+}
+
 /// The header of a little-endian, row-major array, as NumPy itself writes it.
 pub(crate) fn encode(descr: &str, shape: &[u64]) -> Vec<u8> {
     let dims: Vec<String> = shape.iter().map(u64::to_string).collect();

@@ -11,6 +11,11 @@ use std::collections::BTreeMap;
 use std::io::BufWriter;
 use std::path::Path;
 
+/// A text map as a message has it.
+pub(crate) fn texts(texts: Option<&BTreeMap<String, String>>) -> MetadataMap {
+    texts.into_iter().flatten().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect()
+}
+
 /// What is said about a tensor: its name, for a carried type the type and shape it stands for, and its attributes.
 pub(crate) fn described(name: &str, logical: Option<&(DType, Vec<u64>)>, attributes: &Attributes) -> MetadataMap {
     let mut entry: MetadataMap = attributes.iter().map(|(key, value)| (key.clone(), json::to_value(value))).collect();
@@ -30,14 +35,13 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Begins a file of such tensors with this text map.
+    /// Begins a file of such tensors, with this said about all of them.
     pub(crate) fn create(
         path: &Path,
         base: Vec<MetadataMap>,
-        texts: Option<&BTreeMap<String, String>>,
+        extra: MetadataMap,
         nan_bits: NanBits,
     ) -> Result<Self, ConvertError> {
-        let extra = texts.into_iter().flatten().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect();
         let metadata = GlobalMetadata { base, extra, ..GlobalMetadata::default() };
         let options = EncodeOptions { allow_nan: true, allow_inf: true, ..EncodeOptions::default() };
         let sink = BufWriter::with_capacity(1 << 20, AtomicFile::create(path)?);
