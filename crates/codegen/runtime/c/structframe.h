@@ -568,6 +568,38 @@ static inline uint8_t *sf_writer_take(SfWriter *writer, size_t size) {
     return place;
 }
 
+/* True when two fixed texts are the same up to their first zero. */
+static inline bool sf_text_equals(const char *a, const char *b, size_t size) {
+    size_t length = sf_text_length(a, size);
+    return length == sf_text_length(b, size) && memcmp(a, b, length) == 0;
+}
+
+/* Hands a status on unless it is SF_OK. */
+#define SF_TRY(call)                                                                                                   \
+    do {                                                                                                               \
+        SfStatus sf_try_status = (call);                                                                               \
+        if (sf_try_status != SF_OK) {                                                                                  \
+            return sf_try_status;                                                                                      \
+        }                                                                                                              \
+    } while (0)
+
+/* Makes `place` point to the next `size` bytes of a writer. */
+#define SF_TAKE(place, writer, size)                                                                                   \
+    do {                                                                                                               \
+        (place) = sf_writer_take((writer), (size));                                                                    \
+        if ((place) == NULL) {                                                                                         \
+            return SF_BUFFER_TOO_SHORT;                                                                                \
+        }                                                                                                              \
+    } while (0)
+
+/* Ends a decoder unless the view has these bytes. */
+#define SF_NEED(view, at, size)                                                                                        \
+    do {                                                                                                               \
+        if (!sf_view_has((view), (at), (size))) {                                                                      \
+            return SF_TRUNCATED;                                                                                       \
+        }                                                                                                              \
+    } while (0)
+
 /* How many bytes of a region there are up to the last one that says something. */
 static inline size_t sf_region_length(const uint8_t *region, size_t size) {
     while (size > 0 && region[size - 1] == 0) {

@@ -1,6 +1,6 @@
 //! One folder per language, each with the same door: a schema and options in, files out.
 
-mod c;
+pub mod c;
 mod cpp;
 mod csharp;
 mod graphql;

@@ -1,8 +1,86 @@
-//! C99.
+//! C99: a header and a source file per package, on a runtime of one header and one source file.
+//!
+//! Structs are values: encoders and decoders go through them field by field, so that byte order and alignment of the machine
+//! do not matter. Packed structs are, on little-endian machines, also the fixed layout, which the generated header asserts.
+
+mod decode; // payloads to structs
+mod encode; // structs to payloads
+mod equal; // comparing, and the values of a new message
+mod header; // what users include
+mod names;
+mod source; // functions in their order
+mod types; // how an element is spelled
+mod words;
 
 use super::{Error, File, Lang, Options};
 use fw_schema::Schema;
+use fw_schema::layout::{PackageIndex, Type};
+use std::collections::BTreeSet;
 
-pub(super) fn files(schema: &Schema, _: &Options) -> Result<Vec<File>, Error> {
-    Err(Error::Unsupported { lang: Lang::C, what: format!("{} messages yet", schema.messages().len()) })
+pub use names::{EnumNames, MessageNames, Names, PackageNames, UnionNames};
+pub use types::text_literal;
+
+pub(super) fn files(schema: &Schema, options: &Options) -> Result<Vec<File>, Error> {
+    let names = Names::new(schema);
+    let mut files = vec![
+        File::new("structframe.h", include_str!("../../../runtime/c/structframe.h")),
+        File::new("structframe.c", include_str!("../../../runtime/c/structframe.c")),
+    ];
+    let of = Of { schema, names: &names, options };
+    for (at, package) in schema.packages().iter().enumerate() {
+        let index = package_index(schema, at);
+        acyclic(schema, index, &mut vec![index])?;
+        let file = &names.package(index).file;
+        files.push(File::new(format!("{file}.h"), header::print(of, index)));
+        files.push(File::new(format!("{file}.c"), source::print(of, index, package)));
+    }
+    Ok(files)
+}
+
+/// What every printer needs.
+#[derive(Clone, Copy)]
+pub(super) struct Of<'s> {
+    pub(super) schema: &'s Schema,
+    pub(super) names: &'s Names,
+    pub(super) options: &'s Options,
+}
+
+/// Packages whose types a package uses, without itself.
+pub(crate) fn used_packages(schema: &Schema, package: PackageIndex) -> BTreeSet<PackageIndex> {
+    use fw_schema::layout::Element;
+    let messages = schema[package].messages.iter().map(|index| &schema[*index]);
+    let elements = messages.flat_map(|message| {
+        let fields = message.fields.iter().map(|field| field.ty);
+        fields.chain(message.unions.iter().flat_map(|union| union.members.iter().map(|member| Type::One(member.element))))
+    });
+    let packages = elements.filter_map(|ty| match ty.element() {
+        Element::Enum(index) => Some(schema[index].package),
+        Element::Message(index) => Some(schema[index].package),
+        _ => None,
+    });
+    packages.filter(|used| *used != package).collect()
+}
+
+/// The index of the package at this place of [`Schema::packages`].
+pub(crate) fn package_index(schema: &Schema, at: usize) -> PackageIndex {
+    let package = &schema.packages()[at];
+    let message = package.messages.first().map(|index| schema[*index].package);
+    let of_enum = package.enums.first().map(|index| schema[*index].package);
+    let imported = || schema.packages().iter().flat_map(|other| &other.imports).find(|index| index.get() == at).copied();
+    message.or(of_enum).or_else(imported).expect("a package has a message, an enum or someone who imports it")
+}
+
+/// Headers include each other, so that packages cannot use each other's types in a circle.
+fn acyclic(schema: &Schema, package: PackageIndex, path: &mut Vec<PackageIndex>) -> Result<(), Error> {
+    for used in used_packages(schema, package) {
+        if path.contains(&used) {
+            let names: Vec<&str> = path.iter().map(|index| schema[*index].name.as_str()).collect();
+            let what = format!("packages that use each other's types: {}", names.join(", "));
+            return Err(Error::Unsupported { lang: Lang::C, what });
+        }
+        path.push(used);
+        acyclic(schema, used, path)?;
+        path.pop();
+    }
+    Ok(())
 }
