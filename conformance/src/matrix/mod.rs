@@ -10,6 +10,7 @@
 //! - [`table`] who read whom, as a table
 //! - one file per language
 
+mod c;
 mod program;
 mod python;
 mod rust;
@@ -51,7 +52,13 @@ pub trait Adapter: Sync {
 
 /// Every language.
 pub fn adapters() -> Vec<Box<dyn Adapter>> {
-    vec![Box::new(rust::Rust::default()), Box::new(python::Python)]
+    vec![
+        Box::new(rust::Rust::default()),
+        Box::new(c::C::PACKED),
+        Box::new(c::C::ALIGNED),
+        Box::new(c::C::BIG_ENDIAN),
+        Box::new(python::Python),
+    ]
 }
 
 /// What came out.

@@ -29,6 +29,11 @@ impl Text {
         self
     }
 
+    /// As [`line`](Self::line), where nothing follows.
+    pub(crate) fn put(&mut self, line: impl Display) {
+        self.line(line);
+    }
+
     /// Every item as a line.
     pub(crate) fn lines<T: Display>(&mut self, lines: impl IntoIterator<Item = T>) -> &mut Self {
         for line in lines {

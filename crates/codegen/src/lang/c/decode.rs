@@ -119,11 +119,12 @@ fn load_union(of: Of<'_>, message: &Message, at: usize, union: &Union, place: &P
 fn wire_field(of: Of<'_>, field: &Field, value: &str, text: &mut Text) {
     let place = Place::new("&view", "at", 0);
     // An extension field that is not all there, and everything after it, keeps its default.
-    let need = |size: &str, text: &mut Text| match field.extension {
-        true => drop(text.block(format!("if (!sf_view_has(&view, at, {size})) {{"), "}", |text| {
-            text.line("return SF_OK;");
-        })),
-        false => text.put(format!("SF_NEED(&view, at, {size});")),
+    let need = |size: &str, text: &mut Text| {
+        if field.extension {
+            text.block(format!("if (!sf_view_has(&view, at, {size})) {{"), "}", |text| text.put("return SF_OK;"));
+        } else {
+            text.line(format!("SF_NEED(&view, at, {size});"));
+        }
     };
     let prefix = field.ty.prefix_len();
     if prefix == 0 {
@@ -203,7 +204,9 @@ fn wire_union(of: Of<'_>, message: &Message, at: usize, union: &Union, last: boo
                         _ => "NULL, 0".to_owned(),
                     };
                     text.line("{").nest(|text| {
-                        text.line(format!("SfView part = sf_view_part(&view, at, size < {full} ? size : {full}, {fill});"));
+                        text.line(format!(
+                            "SfView part = sf_view_part(&view, at, size < {full} ? size : {full}, {fill});"
+                        ));
                         let place = Place::new("&part", "", 0);
                         load_element(of, element, &format!("{value}.as.{}", names.members[member]), &place, text);
                     });
@@ -212,7 +215,9 @@ fn wire_union(of: Of<'_>, message: &Message, at: usize, union: &Union, last: boo
                 Which::None => {}
                 Which::Unknown => {
                     let region = union.region;
-                    text.line(format!("sf_view_bytes(&view, at, {value}.as.region, size < {region} ? size : {region});"));
+                    text.line(format!(
+                        "sf_view_bytes(&view, at, {value}.as.region, size < {region} ? size : {region});"
+                    ));
                 }
             });
             text.line("at += size;");

@@ -114,15 +114,7 @@ fn store_member(of: Of<'_>, element: Element, value: &str, out: &str, offset: us
 }
 
 /// Tag and region as in the fixed layout.
-fn store_union(
-    of: Of<'_>,
-    message: &Message,
-    at: usize,
-    union: &Union,
-    out: &str,
-    offset: usize,
-    text: &mut Text,
-) {
+fn store_union(of: Of<'_>, message: &Message, at: usize, union: &Union, out: &str, offset: usize, text: &mut Text) {
     let names = &of.names.message(message.index).unions[at];
     let value = format!("message->{}", names.name);
     if union.discriminator == Discriminator::None {

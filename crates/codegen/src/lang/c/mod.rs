@@ -51,7 +51,8 @@ pub(crate) fn used_packages(schema: &Schema, package: PackageIndex) -> BTreeSet<
     let messages = schema[package].messages.iter().map(|index| &schema[*index]);
     let elements = messages.flat_map(|message| {
         let fields = message.fields.iter().map(|field| field.ty);
-        fields.chain(message.unions.iter().flat_map(|union| union.members.iter().map(|member| Type::One(member.element))))
+        fields
+            .chain(message.unions.iter().flat_map(|union| union.members.iter().map(|member| Type::One(member.element))))
     });
     let packages = elements.filter_map(|ty| match ty.element() {
         Element::Enum(index) => Some(schema[index].package),
@@ -66,7 +67,8 @@ pub(crate) fn package_index(schema: &Schema, at: usize) -> PackageIndex {
     let package = &schema.packages()[at];
     let message = package.messages.first().map(|index| schema[*index].package);
     let of_enum = package.enums.first().map(|index| schema[*index].package);
-    let imported = || schema.packages().iter().flat_map(|other| &other.imports).find(|index| index.get() == at).copied();
+    let imported =
+        || schema.packages().iter().flat_map(|other| &other.imports).find(|index| index.get() == at).copied();
     message.or(of_enum).or_else(imported).expect("a package has a message, an enum or someone who imports it")
 }
 

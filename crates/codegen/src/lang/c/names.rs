@@ -152,8 +152,22 @@ impl Global {
 }
 
 const FUNCTIONS: &[&str] = &[
-    "", "_init", "_encode", "_decode", "_equals", "_write", "_read", "_send", "_store", "_load", "_type", "_defaults",
-    "_encode_wire", "_decode_wire", "_encode_any", "_decode_any",
+    "",
+    "_init",
+    "_encode",
+    "_decode",
+    "_equals",
+    "_write",
+    "_read",
+    "_send",
+    "_store",
+    "_load",
+    "_type",
+    "_defaults",
+    "_encode_wire",
+    "_decode_wire",
+    "_encode_any",
+    "_decode_any",
 ];
 
 const CONSTANTS: &[&str] =

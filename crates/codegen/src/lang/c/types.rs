@@ -122,7 +122,9 @@ pub(super) fn default_literal(of: Of<'_>, field: &Field) -> Option<String> {
     Some(match (field.default.as_ref()?, field.ty.element()) {
         (DefaultValue::Bool(value), _) => value.to_string(),
         (DefaultValue::Integer(value), Element::Scalar(scalar)) => integer(scalar, *value),
-        (DefaultValue::Real(value), Element::Scalar(Scalar::Float)) => float(f64::from(*value as f32), "f", *value as f32),
+        (DefaultValue::Real(value), Element::Scalar(Scalar::Float)) => {
+            float(f64::from(*value as f32), "f", *value as f32)
+        }
         (DefaultValue::Real(value), _) => real(*value),
         (DefaultValue::Enum { name, number }, Element::Enum(index)) => {
             let place = of.schema[index].values.iter().position(|value| value.name == *name);
