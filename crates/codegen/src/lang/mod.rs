@@ -2,7 +2,7 @@
 
 pub mod c;
 mod cpp;
-mod csharp;
+pub mod csharp;
 mod graphql;
 mod js;
 mod markdown;
