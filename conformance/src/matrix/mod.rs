@@ -11,6 +11,7 @@
 //! - one file per language
 
 mod c;
+mod csharp;
 mod program;
 mod python;
 mod rust;
@@ -58,6 +59,7 @@ pub fn adapters() -> Vec<Box<dyn Adapter>> {
         Box::new(c::C::ALIGNED),
         Box::new(c::C::BIG_ENDIAN),
         Box::new(python::Python),
+        Box::new(csharp::CSharp),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{generated, schemas, skip};
+use common::{generated, run, schemas, skip};
 use fw_codegen::Lang;
 use std::fs;
 use std::process::Command;
@@ -26,8 +26,6 @@ fn without_a_warning() {
             fs::write(&path, &file.text).unwrap();
             mcs.arg(path);
         }
-        let output = mcs.output().unwrap();
-        let words = [output.stdout, output.stderr].concat();
-        assert!(output.status.success(), "{name}\n{}", String::from_utf8_lossy(&words));
+        run(&mut mcs);
     }
 }

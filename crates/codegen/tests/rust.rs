@@ -1,40 +1,12 @@
 //! Generated Rust: every schema we have compiles without an allocator, without a warning, and as rustfmt writes it.
 
-use fw_codegen::{File, Lang, Options, generate};
+mod common;
+
+use common::{generated, run, schemas};
+use fw_codegen::Lang;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Every schema of the vectors, the example, and the one made to hurt.
-fn schemas() -> Vec<(String, PathBuf)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = vec![
-        ("robot".to_owned(), root.join("../../examples/struct-frame/robot.proto")),
-        ("torture".to_owned(), root.join("tests/schemas/torture.sf")),
-    ];
-    let mut groups: Vec<_> =
-        fs::read_dir(root.join("../../vectors/struct-frame")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    groups.sort();
-    // Several groups share a schema; once is enough.
-    let mut seen = std::collections::BTreeSet::new();
-    for group in groups.iter().filter(|group| group.is_dir() && !group.ends_with("14-schema-checks")) {
-        let mut files: Vec<_> = fs::read_dir(group).unwrap().map(|entry| entry.unwrap().path()).collect();
-        files.sort();
-        for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "sf" || end == "proto")) {
-            if !seen.insert(fs::read(file).unwrap()) {
-                continue;
-            }
-            let name = format!("{}_{}", group.file_name().unwrap().display(), file.file_stem().unwrap().display());
-            found.push((format!("v{}", name.replace('-', "_")), file.clone()));
-        }
-    }
-    found
-}
-
-fn generated(path: &Path) -> Vec<File> {
-    let schema = fw_schema::check(path).into_result().unwrap_or_else(|faults| panic!("{}:\n{faults}", path.display()));
-    generate(&schema, Lang::Rust, &Options::default()).unwrap()
-}
 
 /// A crate outside the workspace that depends on the runtime alone.
 fn project(name: &str, dependencies: &str) -> PathBuf {
@@ -58,13 +30,7 @@ fn project(name: &str, dependencies: &str) -> PathBuf {
 fn cargo(folder: &Path, arguments: &[&str]) {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(arguments).current_dir(folder).env("CARGO_TARGET_DIR", folder.with_file_name("rust-target"));
-    let output = cargo.output().unwrap();
-    assert!(
-        output.status.success(),
-        "cargo {arguments:?}\n{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    run(&mut cargo);
 }
 
 #[test]
@@ -73,7 +39,7 @@ fn no_std_and_without_a_warning() {
     let mut lib = "//! Every schema.\n#![no_std]\n#![forbid(unsafe_code)]\n\n".to_owned();
     for (name, path) in schemas() {
         let folder = folder.join("src").join(&name);
-        for file in generated(&path) {
+        for file in generated(&path, Lang::Rust) {
             let path = folder.join(&file.path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, &file.text).unwrap();
@@ -92,7 +58,7 @@ fn written_as_rustfmt_writes() {
     rustfmt.args(["--check", "--edition", "2024", "--config", "max_width=100"]);
     let folder = tempfile::tempdir().unwrap();
     for (name, path) in schemas() {
-        for file in generated(&path) {
+        for file in generated(&path, Lang::Rust) {
             // Alone, so that rustfmt looks for no other modules.
             let text = file.text.replace("pub mod ", "pub use super::");
             let path = folder.path().join(format!("{name}-{}", file.path));
@@ -100,6 +66,5 @@ fn written_as_rustfmt_writes() {
             rustfmt.arg(path);
         }
     }
-    let output = rustfmt.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    run(&mut rustfmt);
 }

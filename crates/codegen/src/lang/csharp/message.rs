@@ -77,12 +77,12 @@ fn payload(context: &Context<'_>, message: &Message, text: &mut Text) {
     let ty = &context.names.message(message.index).ty;
     if message.id.is_some() {
         text.line("/// <summary>Reads a payload. Missing bytes are defaults where the format says so.</summary>");
-        text.line("/// <exception cref=\"Rt::StructFrameException\">Bytes are missing that must be there.</exception>");
+        text.line("/// <exception cref=\"StructFrameRuntime.StructFrameException\">Bytes are missing that must be there.</exception>");
         braced(text, format!("public static {ty} Decode(Rt::Layout layout, byte[] payload)"), |text| {
             text.line("return Decode(layout, payload, 0, payload.Length);");
         });
         text.gap().line("/// <summary>Reads a payload within a buffer.</summary>");
-        text.line("/// <exception cref=\"Rt::StructFrameException\">Bytes are missing that must be there.</exception>");
+        text.line("/// <exception cref=\"StructFrameRuntime.StructFrameException\">Bytes are missing that must be there.</exception>");
         let head = format!("public static {ty} Decode(Rt::Layout layout, byte[] buffer, int offset, int count)");
         braced(text, head, |text| {
             if is_trimmed(message) {
@@ -90,10 +90,10 @@ fn payload(context: &Context<'_>, message: &Message, text: &mut Text) {
                     text.line("return ReadFields(new Rt::PayloadReader(buffer, offset, count, layout));");
                 });
             }
-            text.line("return Rt::PayloadReader.ReadFixed(buffer, offset, count, MaxSize, Defaults, ReadFrom);");
+            text.line("return Rt::PayloadReader.ReadFixed(buffer, offset, count, MaxSize, DefaultBytes, ReadFrom);");
         });
         text.gap().line("/// <summary>The payload in this layout.</summary>");
-        text.line("/// <exception cref=\"Rt::StructFrameException\">A value does not fit its field.</exception>");
+        text.line("/// <exception cref=\"StructFrameRuntime.StructFrameException\">A value does not fit its field.</exception>");
         braced(text, "public byte[] Encode(Rt::Layout layout)", |text| {
             text.line("var to = new Rt::PayloadWriter(MaxSize, layout);");
             text.line(if is_trimmed(message) { "WriteFields(to);" } else { "WriteTo(to);" });
@@ -115,7 +115,7 @@ fn payload(context: &Context<'_>, message: &Message, text: &mut Text) {
         text.line("return ReadFrom(new Rt::PayloadReader(new byte[MaxSize], 0, MaxSize, Rt::Layout.Fixed));");
     });
     text.gap().line("/// <summary>The bytes of a new message, which fill up shorter payloads.</summary>");
-    braced(text, "internal static byte[] Defaults()", |text| {
+    braced(text, "internal static byte[] DefaultBytes()", |text| {
         text.line("var to = new Rt::PayloadWriter(MaxSize, Rt::Layout.Fixed);");
         text.line(format!("new {ty}().WriteTo(to);")).line("return to.ToArray();");
     });

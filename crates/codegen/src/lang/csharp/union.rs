@@ -157,7 +157,7 @@ impl Printer<'_> {
     fn inside(&self, member: &Member) -> String {
         match member.element {
             Element::Message(index) if self.union.wire == UnionWire::Prefixed => {
-                format!("from.Member(Spec, {}, {}.Defaults)", member.size, self.context.message_class(index))
+                format!("from.Member(Spec, {}, {}.DefaultBytes)", member.size, self.context.message_class(index))
             }
             _ => format!("from.Member(Spec, {})", member.size),
         }

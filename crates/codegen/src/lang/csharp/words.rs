@@ -2,43 +2,46 @@
 
 use crate::names::Taken;
 
-/// Types of a package.
-pub(super) const TYPES: Taken =
-    Taken { keywords: &[], runtime: &["Action", "Func", "IEquatable", "List", "Messages", "Rt"], suffix: "_" };
+/// Types of a package: what generated code uses by its bare name, and members, which must not be called like their class.
+pub(super) const TYPES: Taken = Taken {
+    keywords: MEMBERS_OF_MESSAGES,
+    runtime: &["Action", "Func", "IEquatable", "Kind", "Kinds", "List", "Messages", "Region", "Rt", "Tag", "Value"],
+    suffix: "_",
+};
 
 /// Namespaces: `System` would hide the one of the framework.
 pub(super) const NAMESPACES: Taken = Taken { keywords: &[], runtime: &["System"], suffix: "_" };
 
-/// Properties of a message, beside what every message and every object has.
-pub(super) const PROPERTIES: Taken = Taken {
-    keywords: &[],
-    runtime: &[
-        "BaseSize",
-        "Decode",
-        "Descriptor",
-        "Encode",
-        "Equals",
-        "Finalize",
-        "GetHashCode",
-        "GetType",
-        "MaxSize",
-        "MemberwiseClone",
-        "MinSize",
-        "MsgId",
-        "ReadFields",
-        "ReadFrom",
-        "ReferenceEquals",
-        "ToString",
-        "Wrap",
-        "WriteFields",
-        "WriteTo",
-        "Zero",
-    ],
-    suffix: "_",
-};
+/// Properties of a message.
+pub(super) const PROPERTIES: Taken = Taken { keywords: &[], runtime: MEMBERS_OF_MESSAGES, suffix: "_" };
 
 /// Members of a union.
 pub(super) const MEMBERS: Taken = Taken { keywords: &[], runtime: &["Unknown", "Unset"], suffix: "_" };
 
 /// Values of an enum.
 pub(super) const VALUES: Taken = Taken { keywords: &[], runtime: &["value__"], suffix: "_" };
+
+/// What every message and every object has.
+const MEMBERS_OF_MESSAGES: &[&str] = &[
+    "BaseSize",
+    "Decode",
+    "DefaultBytes",
+    "Descriptor",
+    "Encode",
+    "Equals",
+    "Finalize",
+    "GetHashCode",
+    "GetType",
+    "MaxSize",
+    "MemberwiseClone",
+    "MinSize",
+    "MsgId",
+    "ReadFields",
+    "ReadFrom",
+    "ReferenceEquals",
+    "ToString",
+    "Wrap",
+    "WriteFields",
+    "WriteTo",
+    "Zero",
+];
