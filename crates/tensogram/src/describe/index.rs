@@ -21,6 +21,9 @@ impl Index {
     /// Metadata errors: not a map with text keys, lists of different lengths, entries that are no unsigned integers.
     pub fn from_cbor(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self> {
         check_len(bytes.len(), at, limits)?;
+        if let Some(index) = plain(bytes) {
+            return Ok(index);
+        }
         let Value::Map(entries) = read_value(bytes, at, limits.depth)? else { return Err(wrong("a map", at)) };
         let mut index = Self::default();
         for (key, value) in &entries {
@@ -51,6 +54,56 @@ impl Index {
     }
 }
 
+/// The usual form, two arrays of definite length, without a tree of values in between: a message may have a million
+/// objects. Whatever else there is goes the general way, which also has the words for what is wrong.
+fn plain(bytes: &[u8]) -> Option<Index> {
+    let mut rest = bytes;
+    let (mut offsets, mut lengths) = (None, None);
+    if argument(&mut rest, MAP)? != 2 {
+        return None;
+    }
+    for _ in 0..2 {
+        let len = usize::try_from(argument(&mut rest, TEXT)?).ok()?;
+        let (key, numbers) = rest.split_at_checked(len)?;
+        rest = numbers;
+        let list = match key {
+            b"offsets" => &mut offsets,
+            b"lengths" => &mut lengths,
+            _ => return None,
+        };
+        // Every number takes a byte at least, so the claim is checked before memory is taken.
+        let count = usize::try_from(argument(&mut rest, ARRAY)?).ok().filter(|count| *count <= rest.len())?;
+        let mut numbers = Vec::with_capacity(count);
+        for _ in 0..count {
+            numbers.push(argument(&mut rest, UNSIGNED)?);
+        }
+        *list = Some(numbers);
+    }
+    let index = Index { offsets: offsets?, lengths: lengths? };
+    (rest.is_empty() && index.offsets.len() == index.lengths.len()).then_some(index)
+}
+
+/// The number in the head of an item of this major type.
+fn argument(rest: &mut &[u8], major: u8) -> Option<u64> {
+    let (&first, tail) = rest.split_first()?;
+    let short = first.checked_sub(major)?;
+    let (number, tail) = match short {
+        0..=23 => (u64::from(short), tail),
+        24 => tail.split_first_chunk::<1>().map(|([byte], tail)| (u64::from(*byte), tail))?,
+        25 => tail.split_first_chunk().map(|(bytes, tail)| (u64::from(u16::from_be_bytes(*bytes)), tail))?,
+        26 => tail.split_first_chunk().map(|(bytes, tail)| (u64::from(u32::from_be_bytes(*bytes)), tail))?,
+        27 => tail.split_first_chunk().map(|(bytes, tail)| (u64::from_be_bytes(*bytes), tail))?,
+        _ => return None,
+    };
+    *rest = tail;
+    Some(number)
+}
+
+const UNSIGNED: u8 = 0x00;
+const TEXT: u8 = 0x60;
+const ARRAY: u8 = 0x80;
+const MAP: u8 = 0xa0;
+
 /// Tagged integers are refused here, unlike in descriptors.
 fn numbers(value: &Value, at: u64) -> Result<Vec<u64>> {
     let Value::Array(items) = value else { return Err(wrong("an array", at)) };
@@ -66,4 +119,44 @@ fn numbers(value: &Value, at: u64) -> Result<Vec<u64>> {
 fn wrong(expected: &str, at: u64) -> TensogramError {
     let message = format!("index: expected {expected}");
     TensogramError::Metadata(Fault::format("index_cbor_parse_failed", message).at(at)).on("index")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every width of a number, written canonically, is read by the plain way; it says nothing else than the general one.
+    #[test]
+    fn the_plain_way_and_the_general_one_agree() {
+        let offsets = vec![0, 23, 24, 255, 256, 65_535, 65_536, u64::from(u32::MAX), 1 << 32, u64::MAX];
+        let index = Index { lengths: offsets.iter().rev().copied().collect(), offsets };
+        let bytes = index.to_cbor();
+        assert_eq!(plain(&bytes).as_ref(), Some(&index));
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                let general = read_value(&damaged, 0, Limits::default().depth);
+                match (plain(&damaged), general) {
+                    (Some(index), Ok(Value::Map(entries))) => {
+                        let list = |name: &str| {
+                            let (_, value) = entries.iter().find(|(key, _)| key.as_text() == Some(name)).unwrap();
+                            numbers(value, 0).unwrap()
+                        };
+                        assert_eq!((list("offsets"), list("lengths")), (index.offsets, index.lengths), "{at} {bit}");
+                    }
+                    (Some(_), other) => panic!("byte {at}, bit {bit}: the general way gives {other:?}"),
+                    (None, _) => {}
+                }
+            }
+            assert_eq!(plain(&bytes[..at]), None);
+        }
+    }
+
+    #[test]
+    fn a_claim_of_many_numbers_takes_no_memory() {
+        let claim =
+            [0xa2, 0x67, b'o', b'f', b'f', b's', b'e', b't', b's', 0x9b, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+        assert_eq!(plain(&claim), None);
+    }
 }
