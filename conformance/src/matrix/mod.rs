@@ -15,6 +15,7 @@ mod csharp;
 mod program;
 mod python;
 mod rust;
+mod script;
 mod suite;
 mod table;
 
@@ -60,6 +61,8 @@ pub fn adapters() -> Vec<Box<dyn Adapter>> {
         Box::new(c::C::BIG_ENDIAN),
         Box::new(python::Python),
         Box::new(csharp::CSharp),
+        Box::new(script::TypeScript),
+        Box::new(script::JavaScript),
     ]
 }
 

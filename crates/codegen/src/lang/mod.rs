@@ -8,7 +8,7 @@ mod js;
 mod markdown;
 pub mod python;
 pub mod rust;
-mod ts;
+pub mod ts;
 mod wireshark;
 
 use fw_schema::Schema;

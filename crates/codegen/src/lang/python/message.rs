@@ -301,12 +301,16 @@ impl<'s> Printer<'s> {
                 }]
             }
             Type::Array { element, extent: Extent::Fixed(count) } => {
+                // Another loop may run over another type.
+                let item = format!("item{}", field.number);
                 let one = match element {
-                    Element::Message(_) => "item._write(out, False)".to_owned(),
-                    Element::String(_) => format!("out += _fixed_text(item, {unit}, {quoted}).ljust({unit}, b\"\\0\")"),
-                    _ => format!("out += _blob(item, {unit}, {quoted}).ljust({unit}, b\"\\0\")"),
+                    Element::Message(_) => format!("{item}._write(out, False)"),
+                    Element::String(_) => {
+                        format!("out += _fixed_text({item}, {unit}, {quoted}).ljust({unit}, b\"\\0\")")
+                    }
+                    _ => format!("out += _blob({item}, {unit}, {quoted}).ljust({unit}, b\"\\0\")"),
                 };
-                vec![format!("for item in _exact(self.{name}, {count}, {quoted}):"), format!("{STEP}{one}")]
+                vec![format!("for {item} in _exact(self.{name}, {count}, {quoted}):"), format!("{STEP}{one}")]
             }
         }
     }
