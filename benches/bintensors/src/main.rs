@@ -1,24 +1,35 @@
 //! Opening, looking up, serialising and touching, beside the published crates, in one process.
 //!
-//! `cargo run --release` in this folder; the best of many runs is shown, in microseconds, and how many times longer the
-//! peers take.
+//! `cargo xtask bench bintensors`: sides take turns, the best call counts, *times* is the peer's time divided by ours. With
+//! `--check` every row is held against its target; `--quick` takes a fraction of the time.
 
+use bench_harness::{Check, Duel, Effort, duel};
 use fw_bintensors as ours;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::process::ExitCode;
+use std::time::Duration;
 
-fn main() {
-    println!(
-        "{:<28} {:>12} {:>12} {:>8} {:>12} {:>8}",
-        "µs, best of many", "ours", "bintensors", "times", "safetensors", "times"
-    );
-    for count in [10, 1_000, 10_000, 100_000] {
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let has = |word: &str| words.iter().any(|found| found == word);
+    let effort = if has("--quick") {
+        Effort { rounds: 3, turn: Duration::from_millis(20) }
+    } else {
+        Effort { rounds: 7, turn: Duration::from_millis(60) }
+    };
+    let mut bench = Bench { effort, check: Check::default() };
+    println!("| row | tensors | peer | ours µs | peer µs | times | median | target |");
+    println!("|---|--:|---|--:|--:|--:|--:|--:|");
+    for (count, open_target, serialise_target) in
+        [(10, 4.0, None), (1_000, 7.0, Some(3.0)), (10_000, 8.0, None), (100_000, 12.0, Some(2.2))]
+    {
         let model = Model::new(count);
-        open(&model);
-        lookup(&model);
-        serialise(&model);
+        bench.open(&model, open_target);
+        bench.lookup(&model);
+        bench.serialise(&model, serialise_target);
     }
-    touch_mapped();
+    bench.touch_mapped();
+    if has("--check") { bench.check.exit() } else { ExitCode::SUCCESS }
 }
 
 /// Names and shapes of a gpt2-like model, with a few bytes of data each.
@@ -87,82 +98,106 @@ impl Model {
     }
 }
 
-/// Parse, check, and find one tensor.
-fn open(model: &Model) {
-    let asked = &model.tensors[model.tensors.len() / 2].0;
-    let ours =
-        best(|| drop(black_box(ours::BinTensors::deserialize(black_box(&model.bt)).unwrap().tensor(asked).unwrap())));
-    let theirs = best(|| {
-        drop(black_box(bintensors::BinTensors::deserialize(black_box(&model.bt)).unwrap().tensor(asked).unwrap()))
-    });
-    let ancestor = best(|| {
-        drop(black_box(safetensors::SafeTensors::deserialize(black_box(&model.st)).unwrap().tensor(asked).unwrap()))
-    });
-    row(&format!("open/{}", model.tensors.len()), ours, theirs, Some(ancestor));
+struct Bench {
+    effort: Effort,
+    check: Check,
 }
 
-/// Ten thousand lookups by name; the first ones pay for the index.
-fn lookup(model: &Model) {
-    let names: Vec<&str> = model.asked.iter().map(|place| model.tensors[*place].0.as_str()).collect();
-    let (a, b, c) = (
-        ours::BinTensors::deserialize(&model.bt).unwrap(),
-        bintensors::BinTensors::deserialize(&model.bt).unwrap(),
-        safetensors::SafeTensors::deserialize(&model.st).unwrap(),
-    );
-    let ours = best(|| names.iter().for_each(|name| drop(black_box(a.tensor(name).unwrap()))));
-    let theirs = best(|| names.iter().for_each(|name| drop(black_box(b.tensor(name).unwrap()))));
-    let ancestor = best(|| names.iter().for_each(|name| drop(black_box(c.tensor(name).unwrap()))));
-    row(&format!("10000 lookups/{}", model.tensors.len()), ours, theirs, Some(ancestor));
-}
-
-fn serialise(model: &Model) {
-    let (a, b, c) = (model.ours(), model.bintensors(), model.safetensors());
-    let ours = best(|| drop(black_box(ours::serialize(a.iter().map(|(name, view)| (*name, view)), &None).unwrap())));
-    let theirs =
-        best(|| drop(black_box(bintensors::serialize(b.iter().map(|(name, view)| (*name, view)), &None).unwrap())));
-    let ancestor =
-        best(|| drop(black_box(safetensors::serialize(c.iter().map(|(name, view)| (*name, view)), None).unwrap())));
-    row(&format!("serialise/{}", model.tensors.len()), ours, theirs, Some(ancestor));
-}
-
-/// Map 1 GiB, open it, touch one tensor of 4 MiB in place, unmap.
-fn touch_mapped() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.bt");
-    let infos = (0..256).map(|place| (format!("layer.{place}.weight"), ours::Dtype::F32, vec![1024u64, 1024]));
-    let plan = ours::Plan::new(infos, &ours::WriteOptions::new()).unwrap();
-    let file = std::fs::File::create_new(&path).unwrap();
-    std::io::Write::write_all(&mut &file, plan.head()).unwrap();
-    file.set_len(plan.file_len()).unwrap();
-    let map = || {
-        let file = std::fs::File::open(&path).unwrap();
-        // SAFETY: the file lies in this process's own temporary folder, and nothing writes to it any more.
-        unsafe { memmap2::Mmap::map(&file) }.unwrap()
-    };
-    let touch = |data: &[u8]| {
-        black_box(data.iter().step_by(4096).map(|byte| u64::from(*byte)).sum::<u64>());
-    };
-    let ours = best(|| touch(ours::BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data()));
-    let theirs = best(|| {
-        touch(bintensors::BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data());
-    });
-    row("mapped 1 GiB, touch 4 MiB", ours, theirs, None);
-}
-
-fn best(mut work: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    let mut best = Duration::MAX;
-    let mut runs = 0;
-    while runs < 5 || start.elapsed() < Duration::from_millis(400) {
-        let run = Instant::now();
-        work();
-        best = best.min(run.elapsed());
-        runs += 1;
+impl Bench {
+    /// Prints a row; `calls` is how often the work was done in one measured call.
+    fn row(&mut self, what: &str, count: usize, peer: &str, calls: u32, found: &Duel, target: Option<f64>) {
+        let micros = |time: Duration| time.as_nanos() as f64 / 1000.0 / f64::from(calls);
+        let wanted = target.map_or_else(|| "–".to_owned(), |target| format!("{target}"));
+        println!(
+            "| {what} | {count} | {peer} | {:.2} | {:.2} | {:.1} | {:.1} | {wanted} |",
+            micros(found.ours.time),
+            micros(found.peer.time),
+            found.times(),
+            found.median()
+        );
+        let times = found.times().max(found.median());
+        self.check.row(&format!("{what}, {count} tensors, {peer}"), times, target, None);
     }
-    best.as_nanos() as f64 / 1000.0
-}
 
-fn row(name: &str, ours: f64, theirs: f64, ancestor: Option<f64>) {
-    let rest = ancestor.map_or_else(String::new, |time| format!("{time:>12.2} {:>8.1}", time / ours));
-    println!("{name:<28} {ours:>12.2} {theirs:>12.2} {:>8.1} {rest}", theirs / ours);
+    /// Parse, check, and find one tensor. Small headers are opened many times over, so that the clock does not count.
+    fn open(&mut self, model: &Model, target: f64) {
+        let count = model.tensors.len();
+        let asked = &model.tensors[count / 2].0;
+        let calls = (10_000 / count as u32).clamp(1, 100);
+        let ours = || {
+            for _ in 0..calls {
+                let file = ours::BinTensors::deserialize(black_box(&model.bt)).unwrap();
+                black_box(file.tensor(asked).unwrap());
+            }
+        };
+        let found = duel(self.effort, ours, || {
+            for _ in 0..calls {
+                let file = bintensors::BinTensors::deserialize(black_box(&model.bt)).unwrap();
+                black_box(file.tensor(asked).unwrap());
+            }
+        });
+        self.row("open and one lookup", count, "bintensors", calls, &found, Some(target));
+        let found = duel(self.effort, ours, || {
+            for _ in 0..calls {
+                let file = safetensors::SafeTensors::deserialize(black_box(&model.st)).unwrap();
+                black_box(file.tensor(asked).unwrap());
+            }
+        });
+        self.row("open and one lookup", count, "safetensors", calls, &found, Some(25.0));
+    }
+
+    /// Ten thousand lookups by name; the first ones pay for the index.
+    fn lookup(&mut self, model: &Model) {
+        let names: Vec<&str> = model.asked.iter().map(|place| model.tensors[*place].0.as_str()).collect();
+        let (a, b, c) = (
+            ours::BinTensors::deserialize(&model.bt).unwrap(),
+            bintensors::BinTensors::deserialize(&model.bt).unwrap(),
+            safetensors::SafeTensors::deserialize(&model.st).unwrap(),
+        );
+        let count = model.tensors.len();
+        let ours = || names.iter().for_each(|name| drop(black_box(a.tensor(name).unwrap())));
+        let found = duel(self.effort, ours, || names.iter().for_each(|name| drop(black_box(b.tensor(name).unwrap()))));
+        self.row("10 000 lookups", count, "bintensors", 1, &found, None);
+        let found = duel(self.effort, ours, || names.iter().for_each(|name| drop(black_box(c.tensor(name).unwrap()))));
+        self.row("10 000 lookups", count, "safetensors", 1, &found, None);
+    }
+
+    fn serialise(&mut self, model: &Model, target: Option<f64>) {
+        let (a, b, c) = (model.ours(), model.bintensors(), model.safetensors());
+        let count = model.tensors.len();
+        let ours = || ours::serialize(a.iter().map(|(name, view)| (*name, view)), &None).unwrap();
+        let found = duel(self.effort, ours, || {
+            bintensors::serialize(b.iter().map(|(name, view)| (*name, view)), &None).unwrap()
+        });
+        self.row("serialise", count, "bintensors", 1, &found, target);
+        let found = duel(self.effort, ours, || {
+            safetensors::serialize(c.iter().map(|(name, view)| (*name, view)), None).unwrap()
+        });
+        self.row("serialise", count, "safetensors", 1, &found, None);
+    }
+
+    /// Map 1 GiB, open it, touch one tensor of 4 MiB in place, unmap. Both sides pay the same page faults.
+    fn touch_mapped(&mut self) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.bt");
+        let infos = (0..256).map(|place| (format!("layer.{place}.weight"), ours::Dtype::F32, vec![1024u64, 1024]));
+        let plan = ours::Plan::new(infos, &ours::WriteOptions::new()).unwrap();
+        let file = std::fs::File::create_new(&path).unwrap();
+        std::io::Write::write_all(&mut &file, plan.head()).unwrap();
+        file.set_len(plan.file_len()).unwrap();
+        let map = || {
+            let file = std::fs::File::open(&path).unwrap();
+            // SAFETY: the file lies in this process's own temporary folder, and nothing writes to it any more.
+            unsafe { memmap2::Mmap::map(&file) }.unwrap()
+        };
+        let touch = |data: &[u8]| {
+            black_box(data.iter().step_by(4096).map(|byte| u64::from(*byte)).sum::<u64>());
+        };
+        let found = duel(
+            self.effort,
+            || touch(ours::BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data()),
+            || touch(bintensors::BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data()),
+        );
+        self.row("map 1 GiB, open, touch 4 MiB", 256, "bintensors", 1, &found, None);
+    }
 }
