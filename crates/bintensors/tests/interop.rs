@@ -128,7 +128,11 @@ fn our_files_are_read_by_the_front_ends() {
         std::fs::write(folder.path().join(format!("{number}.json")), serde_json::to_vec(&described).unwrap()).unwrap();
     }
     let out = run(&python, &["numpy_load", folder.path().to_str().unwrap(), &count.to_string()]);
-    assert_eq!(out.trim(), "same");
+    match out.trim() {
+        "same" => {}
+        "same, without torch" => drop(skip("torch is not installed: its front end did not read our files")),
+        other => panic!("{other}"),
+    }
 }
 
 const MUTATIONS: usize = 40_000;
