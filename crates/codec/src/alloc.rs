@@ -1,15 +1,20 @@
 //! Memory for results whose size is known before the work begins.
 //!
-//! The memory comes zeroed from the allocator, which for large blocks means: untouched pages of the kernel, cleared on
-//! first use. So a result is written once, no buffer is filled only to be overwritten, and no code ever sees
-//! uninitialised memory. Blocks of several MiB ask for huge pages, since thousands of page faults cost more than most
-//! codecs.
+//! Nothing is filled only to be overwritten, and no code ever sees uninitialised memory:
 //!
-//! The unsafe blocks below are all there is: they turn a block of the global allocator into a `Vec<u8>`, and
-//! give the kernel advice that cannot change what memory holds.
+//! - [`zeroed`]: for large blocks the allocator hands out untouched pages of the kernel, cleared on first use.
+//! - [`with_capacity`], [`reserve`]: for results that are appended piece by piece, which need no first contents.
+//! - [`overwritable`], [`recycle`]: buffers between two stages, kept by the thread for the next call; what they hold is
+//!   left over from the last one. At most [`KEPT`] of them, of up to [`LARGEST_KEPT`] bytes each, per thread.
+//!
+//! Blocks of several MiB ask for huge pages, since thousands of page faults cost more than most codecs.
+//!
+//! The unsafe blocks below are all there is: one turns a block of the global allocator into a `Vec<u8>`, one gives the
+//! kernel advice that cannot change what memory holds.
 #![allow(unsafe_code)]
 
 use crate::CodecError;
+use std::cell::RefCell;
 
 /// `len` zero bytes, or an error when the memory is not to be had.
 ///
@@ -32,6 +37,60 @@ pub fn zeroed(len: usize) -> Result<Vec<u8>, CodecError> {
     Ok(unsafe { Vec::from_raw_parts(block, len, len) })
 }
 
+/// An empty `Vec` with room for `len` bytes.
+///
+/// # Errors
+/// When the memory is not to be had.
+pub fn with_capacity(len: usize) -> Result<Vec<u8>, CodecError> {
+    let mut out = Vec::new();
+    reserve(&mut out, len)?;
+    Ok(out)
+}
+
+/// Room for `len` more bytes behind what `out` holds.
+///
+/// # Errors
+/// When the memory is not to be had; `out` is then as before.
+pub fn reserve(out: &mut Vec<u8>, len: usize) -> Result<(), CodecError> {
+    if out.capacity() - out.len() < len {
+        out.try_reserve_exact(len).map_err(|_| out_of_memory(len))?;
+        let spare = out.spare_capacity_mut();
+        advise_huge_pages(spare.as_mut_ptr().cast(), spare.len());
+    }
+    Ok(())
+}
+
+/// `len` bytes that will all be overwritten, whatever they hold now: a buffer that this thread gave to [`recycle`] where
+/// one fits, else zeros.
+///
+/// # Errors
+/// When the memory is not to be had.
+pub fn overwritable(len: usize) -> Result<Vec<u8>, CodecError> {
+    let fits = |kept: &Vec<u8>| kept.len() >= len / 2 && (len..=len.saturating_mul(2)).contains(&kept.capacity());
+    let found = SPARE.with_borrow_mut(|spare| {
+        let place = spare.iter().position(fits)?;
+        Some(spare.swap_remove(place))
+    });
+    match found {
+        Some(mut bytes) => {
+            // Shorter, or longer by what was never written: the capacity is there.
+            bytes.resize(len, 0);
+            Ok(bytes)
+        }
+        None => zeroed(len),
+    }
+}
+
+/// Takes back a buffer that is no longer needed, for [`overwritable`].
+pub fn recycle(bytes: Vec<u8>) {
+    if (SMALLEST_KEPT..=LARGEST_KEPT).contains(&bytes.capacity()) {
+        SPARE.with_borrow_mut(|spare| {
+            spare.truncate(KEPT - 1);
+            spare.insert(0, bytes);
+        });
+    }
+}
+
 /// Makes `out` longer by `len` bytes and returns them, for the caller to overwrite.
 ///
 /// # Errors
@@ -39,12 +98,37 @@ pub fn zeroed(len: usize) -> Result<Vec<u8>, CodecError> {
 pub fn extend(out: &mut Vec<u8>, len: usize) -> Result<&mut [u8], CodecError> {
     let start = out.len();
     if start == 0 && out.capacity() < len {
-        *out = zeroed(len)?;
+        *out = overwritable(len)?;
     } else {
-        out.try_reserve(len).map_err(|_| out_of_memory(len))?;
+        reserve(out, len)?;
         out.resize(start + len, 0);
     }
     Ok(&mut out[start..])
+}
+
+/// A result of `len` bytes made in pieces of at most `piece` bytes, in order: `fill` gets the position of a piece and the
+/// memory for it. Pieces go through a buffer that stays in the cache, so the result is written once and never cleared.
+///
+/// # Errors
+/// When the memory is not to be had, and whatever `fill` returns.
+pub fn in_pieces(
+    len: usize,
+    piece: usize,
+    mut fill: impl FnMut(usize, &mut [u8]) -> Result<(), CodecError>,
+) -> Result<Vec<u8>, CodecError> {
+    let mut out = with_capacity(len)?;
+    let mut buffer = vec![0; piece.min(len)];
+    while out.len() < len {
+        let part = &mut buffer[..piece.min(len - out.len())];
+        fill(out.len(), part)?;
+        out.extend_from_slice(part);
+    }
+    Ok(out)
+}
+
+thread_local! {
+    /// Buffers between two stages, the last used first.
+    static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
 fn out_of_memory(len: usize) -> CodecError {
@@ -59,8 +143,9 @@ fn advise_huge_pages(block: *mut u8, len: usize) {
     // Whole pages inside the block only; a page is at most 64 KiB, and this much is cut at either end.
     let skip = block.align_offset(PAGE);
     let Some(inside) = len.checked_sub(skip).map(|rest| rest / PAGE * PAGE) else { return };
-    // SAFETY: `skip + inside <= len`, so the range lies within the block just allocated, and begins at a page boundary.
-    // MADV_HUGEPAGE never changes the contents of memory; a refusal is no error for us.
+    // SAFETY: both callers own the `len` bytes at `block`. `skip + inside <= len`, so the range lies within them, and it
+    // begins at a page boundary. MADV_HUGEPAGE never reads or changes the contents of memory, initialised or not; a
+    // refusal is no error for us.
     unsafe {
         libc::madvise(block.add(skip).cast(), inside, libc::MADV_HUGEPAGE);
     }
@@ -75,6 +160,16 @@ const HUGE_FROM: usize = 4 << 20;
 /// The largest page size in use on Linux; smaller ones divide it.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 64 << 10;
+
+/// Buffers that a thread keeps.
+pub const KEPT: usize = 2;
+/// Larger ones go back to the allocator.
+pub const LARGEST_KEPT: usize = 16 << 20;
+/// Smaller ones are cleared faster than found.
+const SMALLEST_KEPT: usize = 128 << 10;
+
+/// From this size on the allocator maps fresh pages, which are zero without anybody's work.
+pub(crate) const FRESH_FROM: usize = 32 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -94,9 +189,42 @@ mod tests {
     }
 
     #[test]
+    fn buffers_come_back_as_they_were_left() {
+        let mut first = overwritable(300_000).unwrap();
+        assert!(first.iter().all(|byte| *byte == 0));
+        first.fill(7);
+        recycle(first);
+        // Another size is another buffer; a similar one is the same.
+        assert!(overwritable(3_000_000).unwrap().iter().all(|byte| *byte == 0));
+        assert!(overwritable(1000).unwrap().iter().all(|byte| *byte == 0));
+        let again = overwritable(290_000).unwrap();
+        assert!(again.len() == 290_000 && again.iter().all(|byte| *byte == 7));
+        assert!(overwritable(290_000).unwrap().iter().all(|byte| *byte == 0), "it was handed out");
+        recycle(again);
+        for len in [300_000, 400_000, 500_000, LARGEST_KEPT + 1] {
+            recycle(vec![1; len]);
+        }
+        SPARE.with_borrow(|spare| assert!(spare.len() == KEPT && spare[0].len() == 500_000));
+    }
+
+    #[test]
+    fn pieces_make_a_whole() {
+        for len in [0, 1, 9, 10, 11, 100] {
+            let fill = |start: usize, part: &mut [u8]| {
+                part.iter_mut().enumerate().for_each(|(at, byte)| *byte = (start + at) as u8);
+                Ok(())
+            };
+            assert_eq!(in_pieces(len, 10, fill).unwrap(), (0..len as u8).collect::<Vec<_>>());
+        }
+        let failing = |_: usize, _: &mut [u8]| Err(CodecError::format("test", "failed", "no"));
+        assert_eq!(in_pieces(5, 10, failing).unwrap_err().code, "failed");
+    }
+
+    #[test]
     fn impossible_sizes_are_errors() {
         assert_eq!(zeroed(usize::MAX).unwrap_err().code, "out_of_memory");
         assert_eq!(zeroed(isize::MAX as usize).unwrap_err().code, "out_of_memory");
         assert_eq!(extend(&mut vec![1], usize::MAX).unwrap_err().code, "out_of_memory");
+        assert_eq!(with_capacity(usize::MAX).unwrap_err().code, "out_of_memory");
     }
 }

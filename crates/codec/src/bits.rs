@@ -51,20 +51,25 @@ pub(crate) fn set_range(bytes: &mut [u8], start: u64, end: u64) {
     bytes[last] |= tail;
 }
 
-/// Calls `found` with the position of every bit set within `start .. end`, in order.
+/// Calls `found` with every run of set bits within `start .. end`, in order; a long run may come in several parts.
 #[cfg(feature = "mask")]
 #[inline]
-pub(crate) fn for_each_set(bytes: &[u8], start: u64, end: u64, mut found: impl FnMut(u64)) {
+pub(crate) fn for_each_run(bytes: &[u8], start: u64, end: u64, mut found: impl FnMut(std::ops::Range<u64>)) {
     let mut position = start;
     while position < end {
         let mut word = word_at(bytes, position);
+        let mut place = position;
         while word != 0 {
-            let place = position + u64::from(word.leading_zeros());
+            let zeros = word.leading_zeros();
+            word <<= zeros;
+            let ones = word.leading_ones();
+            place += u64::from(zeros);
             if place >= end {
                 return;
             }
-            found(place);
-            word &= !(1 << 63 >> word.leading_zeros());
+            found(place..(place + u64::from(ones)).min(end));
+            place += u64::from(ones);
+            word = word.checked_shl(ones).unwrap_or(0);
         }
         position += 64 - position % 8;
     }
@@ -163,7 +168,7 @@ mod tests {
             prop_assert!(!any_from(&bytes, count));
             for (start, end) in [(0, count), (count / 3, count - count / 4)] {
                 let mut set = Vec::new();
-                for_each_set(&bytes, start, end, |place| set.push(place));
+                for_each_run(&bytes, start, end, |run| set.extend(run));
                 let expected: Vec<u64> = (start..end).filter(|place| plain[*place as usize]).collect();
                 prop_assert_eq!(set, expected);
             }

@@ -32,6 +32,17 @@ pub trait Codec: Send + Sync {
     /// When `encoded` is malformed or decodes to any other length; `out` may then hold a partial result.
     fn decode_into(&self, encoded: &[u8], threads: usize, out: &mut [u8]) -> Result<(), CodecError>;
 
+    /// Decodes `encoded` to exactly `decoded_len` bytes of new memory. The default fills zeroed memory; a codec that can
+    /// append saves clearing it first.
+    ///
+    /// # Errors
+    /// As [`Codec::decode_into`], and when there is no memory.
+    fn decode_to_vec(&self, encoded: &[u8], decoded_len: usize, threads: usize) -> Result<Vec<u8>, CodecError> {
+        let mut out = alloc::zeroed(decoded_len)?;
+        self.decode_into(encoded, threads, &mut out)?;
+        Ok(out)
+    }
+
     /// Checks what `encoded` says about itself against a decoded length of `decoded_len` bytes, at little cost and without
     /// reserving anything: callers ask this before they reserve memory for a claimed size. The default knows nothing.
     ///

@@ -3,8 +3,10 @@
 use super::chunk::{Blocks, Body, Chunk};
 use super::frame::Frame;
 use super::inner::Decompressor;
+use super::params::Filter;
 use super::{fault, filter, parse};
-use crate::{CodecError, parallel};
+use crate::shuffle::unshuffle_range;
+use crate::{CodecError, alloc, parallel};
 use std::sync::{Mutex, PoisonError};
 
 /// Decodes the bytes from `start` on so that they fill `out`. The caller has checked that they exist.
@@ -24,6 +26,51 @@ pub(super) fn range(frame: &Frame<'_>, start: u64, threads: usize, out: &mut [u8
         (rest, number, skip) = (after, number + 1, 0);
     }
     Ok(())
+}
+
+/// Decodes everything on one thread into memory that is not cleared first: `len` bytes, as the frame was checked to hold.
+///
+/// # Errors
+/// When a chunk or block is malformed, or there is no memory.
+pub(super) fn append(frame: &Frame<'_>, len: usize) -> Result<Vec<u8>, CodecError> {
+    let mut out = alloc::with_capacity(len)?;
+    let mut scratch = Scratch::default();
+    let mut buffer = Vec::new();
+    for number in 0.. {
+        if out.len() >= len {
+            break;
+        }
+        let chunk = frame.chunk(number)?;
+        let mut start = 0;
+        while start < chunk.len {
+            let block_len = chunk.block_len.min(chunk.len - start);
+            let shuffled = chunk.filter == Filter::Shuffle && chunk.typesize > 1;
+            match chunk.body {
+                Body::Blocks(blocks) if shuffled => {
+                    let filtered = grown(&mut scratch.filtered, block_len);
+                    read_streams(&chunk, &blocks, start / chunk.block_len, filtered, &mut scratch.inner)?;
+                    // Elements in the cache, then where they belong; leftover bytes stay behind the planes.
+                    let elements = block_len / chunk.typesize;
+                    let (planes, rest) = filtered.split_at(elements * chunk.typesize);
+                    let piece = PIECE / chunk.typesize;
+                    for first in (0..elements).step_by(piece.max(1)) {
+                        let part = grown(&mut buffer, piece.max(1).min(elements - first) * chunk.typesize);
+                        unshuffle_range(planes, chunk.typesize, first, part);
+                        out.extend_from_slice(part);
+                    }
+                    out.extend_from_slice(rest);
+                }
+                _ => {
+                    let part = grown(&mut buffer, block_len);
+                    let piece = Piece { block: start / chunk.block_len, skip: 0, out: part };
+                    decode_piece(&chunk, piece, &mut scratch)?;
+                    out.extend_from_slice(part);
+                }
+            }
+            start += block_len;
+        }
+    }
+    Ok(out)
 }
 
 /// Decodes the bytes of one chunk from `start` on so that they fill `out`, which ends inside the chunk.
@@ -198,6 +245,9 @@ pub(super) fn grown(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     }
     &mut buffer[..len]
 }
+
+/// Bytes unshuffled at a time: they stay in the first-level cache.
+const PIECE: usize = 16 << 10;
 
 /// Stands behind the size of a stream that repeats one byte.
 pub(super) const RUN_TOKEN: u8 = 1;

@@ -5,7 +5,7 @@ use super::decode::{RUN_TOKEN, grown};
 use super::inner::Compressor;
 use super::params::Blosc2Params;
 use super::{NAME, filter, frame};
-use crate::{CodecError, parallel};
+use crate::{CodecError, alloc, parallel};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -30,8 +30,7 @@ fn frame_of_chunks(
     }
     let max_len = frame::max_len(input.len(), params.typesize)
         .ok_or_else(|| CodecError::misuse(NAME, "input_too_large", "the frame would not fit in memory"))?;
-    out.try_reserve(max_len)
-        .map_err(|_| CodecError::limit(NAME, "out_of_memory", format!("cannot reserve {max_len} bytes")))?;
+    alloc::reserve(out, max_len)?;
     let mut writer = frame::Writer::begin(out);
     let mut first_block_len = None;
     for part in input.chunks(chunk_len) {

@@ -43,7 +43,7 @@ mod params; // checked parameters, block sizes
 pub use params::{Blosc2Params, Filter, InnerCodec};
 
 use crate::codec::checked_range;
-use crate::{Codec, CodecError, Window};
+use crate::{Codec, CodecError, Window, alloc};
 use frame::Frame;
 
 /// The `blosc2` compressor with checked parameters.
@@ -92,6 +92,16 @@ impl Codec for Blosc2 {
 
     fn decode_into(&self, encoded: &[u8], threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
         decode::range(&Frame::read(encoded, out.len() as u64)?, 0, threads, out)
+    }
+
+    fn decode_to_vec(&self, encoded: &[u8], decoded_len: usize, threads: usize) -> Result<Vec<u8>, CodecError> {
+        let frame = Frame::read(encoded, decoded_len as u64)?;
+        if threads <= 1 && decoded_len < alloc::FRESH_FROM {
+            return decode::append(&frame, decoded_len);
+        }
+        let mut out = alloc::zeroed(decoded_len)?;
+        decode::range(&frame, 0, threads, &mut out)?;
+        Ok(out)
     }
 
     fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {

@@ -13,9 +13,85 @@ impl Pipeline {
     pub fn decode(&self, payload: &[u8], options: &DecodeOptions) -> Result<Vec<u8>, CodecError> {
         self.check_limits(payload.len() as u64, &options.limits)?;
         self.check_payload(payload)?;
-        let mut out = alloc::zeroed(usize::try_from(self.decoded_len).unwrap_or(usize::MAX))?;
+        let len = usize::try_from(self.decoded_len).unwrap_or(usize::MAX);
+        let appended = match (&self.stages.encoding, &self.stages.filter) {
+            (Encoding::None, Filter::None) => match self.decompressor(options.order)? {
+                Some(compressor) => {
+                    let mut out = compressor.decode_to_vec(payload, len, options.threads)?;
+                    swap::swap_threaded(&mut out, self.swap_unit(options.order), options.threads);
+                    return Ok(out);
+                }
+                None => false,
+            },
+            (Encoding::None, Filter::Shuffle { .. }) | (Encoding::SimplePacking(_), Filter::None) => true,
+            _ => false,
+        };
+        // Fresh pages are zero anyway, and several threads need all of the output at once.
+        if appended && options.threads <= 1 && len < alloc::FRESH_FROM {
+            return self.decode_in_pieces(payload, options, len);
+        }
+        let mut out = alloc::zeroed(len)?;
         self.decode_into(payload, options, &mut out)?;
         Ok(out)
+    }
+
+    /// The last stage piece by piece, so that the result need not be cleared first.
+    fn decode_in_pieces(&self, payload: &[u8], options: &DecodeOptions, len: usize) -> Result<Vec<u8>, CodecError> {
+        let mut out = Vec::new();
+        self.with_stage(payload, options, |stage| {
+            out = match &self.stages.filter {
+                Filter::Shuffle { shuffle_element_size: size } => {
+                    self.unshuffle_in_pieces(*size, stage, options, len)?
+                }
+                Filter::None => self.unpack_in_pieces(stage, options, len)?,
+            };
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    #[cfg(feature = "shuffle")]
+    fn unshuffle_in_pieces(
+        &self,
+        size: u64,
+        planes: &[u8],
+        options: &DecodeOptions,
+        len: usize,
+    ) -> Result<Vec<u8>, CodecError> {
+        let (size, unit) = (usize::try_from(size).unwrap_or(usize::MAX), self.swap_unit(options.order));
+        if size > PIECE || (unit > 1 && !PIECE.is_multiple_of(size)) {
+            // Elements of this kind are as good as never met.
+            let mut out = alloc::zeroed(len)?;
+            unshuffle(size as u64, planes, 1, &mut out)?;
+            swap::swap_threaded(&mut out, unit, 1);
+            return Ok(out);
+        }
+        alloc::in_pieces(len, PIECE / size * size, |start, part| {
+            crate::shuffle::unshuffle_range(planes, size, start / size, part);
+            swap::swap_threaded(part, unit, 1);
+            Ok(())
+        })
+    }
+
+    #[cfg(not(feature = "shuffle"))]
+    fn unshuffle_in_pieces(&self, _: u64, _: &[u8], _: &DecodeOptions, _: usize) -> Result<Vec<u8>, CodecError> {
+        Err(super::missing("shuffle"))
+    }
+
+    #[cfg(feature = "packing")]
+    fn unpack_in_pieces(&self, packed: &[u8], options: &DecodeOptions, len: usize) -> Result<Vec<u8>, CodecError> {
+        let packing = self.packing()?;
+        alloc::in_pieces(len, PIECE, |start, part| {
+            let values = (start / 8) as u64..((start + part.len()) / 8) as u64;
+            let (first, span) = (values.start, packing.packed_span(values));
+            let bytes = span.and_then(|span| packed.get(span.start as usize..span.end as usize)).unwrap_or_default();
+            packing.unpack_range(bytes, first, options.order, 1, part)
+        })
+    }
+
+    #[cfg(not(feature = "packing"))]
+    fn unpack_in_pieces(&self, _: &[u8], _: &DecodeOptions, _: usize) -> Result<Vec<u8>, CodecError> {
+        Err(super::missing("simple_packing"))
     }
 
     /// Decodes a whole payload so that it fills `out` exactly, in the byte order of the options.
@@ -48,9 +124,10 @@ impl Pipeline {
                 self.with_stage(payload, options, |packed| self.unpack(packed, options, out))?;
             }
             (Encoding::SimplePacking(_), Filter::Shuffle { shuffle_element_size: size }) => {
-                let mut packed = alloc::zeroed(self.stage_len()?)?;
+                let mut packed = alloc::overwritable(self.stage_len()?)?;
                 self.with_stage(payload, options, |stage| unshuffle(*size, stage, threads, &mut packed))?;
                 self.unpack(&packed, options, out)?;
+                alloc::recycle(packed);
             }
         }
         Ok(())
@@ -81,9 +158,11 @@ impl Pipeline {
             }
             Some(compressor) => {
                 compressor.check_claim(payload, self.stage_len)?;
-                let mut stage = alloc::zeroed(self.stage_len()?)?;
+                let mut stage = alloc::overwritable(self.stage_len()?)?;
                 compressor.decode_into(payload, options.threads, &mut stage)?;
-                work(&stage)
+                work(&stage)?;
+                alloc::recycle(stage);
+                Ok(())
             }
         }
     }
@@ -158,3 +237,6 @@ fn unshuffle(size: u64, stage: &[u8], threads: usize, out: &mut [u8]) -> Result<
         Err(super::missing("shuffle"))
     }
 }
+
+/// Bytes of a result made at a time: they stay in the first-level cache. A whole number of values of any width.
+const PIECE: usize = 16 << 10;

@@ -75,19 +75,37 @@ impl Pipeline {
             Filter::Shuffle { shuffle_element_size: size } => {
                 let mut shuffled = Vec::new();
                 shuffle(*size, &encoded, threads, &mut shuffled)?;
+                if let Cow::Owned(encoded) = encoded {
+                    alloc::recycle(encoded);
+                }
                 Cow::Owned(shuffled)
             }
         };
-        #[cfg(feature = "szip")]
-        if let super::Compression::Szip(settings) = &self.stages.compression {
-            derived.szip_block_offsets = Some(self.szip(settings)?.encode_with_offsets(&filtered, threads, out)?);
-            return Ok(derived);
-        }
-        match self.compressor()? {
-            Some(compressor) => compressor.encode(&filtered, threads, out)?,
-            None => swap::copy_swapped(&filtered, 0, threads, alloc::extend(out, filtered.len())?),
+        self.compress(&filtered, threads, out, &mut derived)?;
+        if let Cow::Owned(filtered) = filtered {
+            alloc::recycle(filtered);
         }
         Ok(derived)
+    }
+
+    fn compress(
+        &self,
+        input: &[u8],
+        threads: usize,
+        out: &mut Vec<u8>,
+        derived: &mut Derived,
+    ) -> Result<(), CodecError> {
+        #[cfg(feature = "szip")]
+        if let super::Compression::Szip(settings) = &self.stages.compression {
+            derived.szip_block_offsets = Some(self.szip(settings)?.encode_with_offsets(input, threads, out)?);
+            return Ok(());
+        }
+        let _ = &derived;
+        match self.compressor()? {
+            Some(compressor) => compressor.encode(input, threads, out)?,
+            None => swap::copy_swapped(input, 0, threads, alloc::extend(out, input.len())?),
+        }
+        Ok(())
     }
 
     /// True when packing looks at every value anyway. With 0 bits it looks at the first only.

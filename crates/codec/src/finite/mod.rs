@@ -116,6 +116,18 @@ pub fn check_finite(bytes: &[u8], dtype: DType, order: ByteOrder, threads: usize
     }
 }
 
+/// [`check_finite`] for a part that begins with element `first`, on this thread: for callers who do something else with
+/// the part while it is in the cache.
+///
+/// # Errors
+/// As [`check_finite`].
+pub fn check_finite_from(first: u64, bytes: &[u8], dtype: DType, order: ByteOrder) -> Result<(), CodecError> {
+    match first_non_finite(bytes, dtype, order, 1) {
+        None => Ok(()),
+        Some((index, kind)) => Err(not_allowed(first + index, kind)),
+    }
+}
+
 /// The error for an element that is not finite.
 pub(crate) fn not_allowed(index: u64, kind: Kind) -> CodecError {
     let (code, what) = match kind {

@@ -3,6 +3,8 @@
 //! Specification: codecs, clause 8. No parameters. The length is checked against what the caller expects before
 //! anything is done, and the block must fill it exactly.
 
+mod append; // blocks of long literals, appended
+
 use crate::{Codec, CodecError, alloc};
 use lz4_flex::block;
 
@@ -44,6 +46,22 @@ impl Codec for Lz4 {
         if len == out.len() { Ok(()) } else { Err(CodecError::length(NAME, out.len() as u64, len as u64)) }
     }
 
+    fn decode_to_vec(&self, encoded: &[u8], decoded_len: usize, threads: usize) -> Result<Vec<u8>, CodecError> {
+        self.check_claim(encoded, decoded_len as u64)?;
+        let block = encoded.get(PREFIX..).unwrap_or_default();
+        // A block that hardly shrank is one long literal after another: they can be appended. What that cannot read, and
+        // what is wrong with it, is said by the usual way.
+        if decoded_len < alloc::FRESH_FROM
+            && block.len() > decoded_len / 8 * 7
+            && let Some(out) = append::decompress(block, decoded_len)?
+        {
+            return Ok(out);
+        }
+        let mut out = alloc::zeroed(decoded_len)?;
+        self.decode_into(encoded, threads, &mut out)?;
+        Ok(out)
+    }
+
     fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
         let Some(prefix) = encoded.first_chunk::<PREFIX>() else {
             let message = format!("need {PREFIX} bytes for the length, have {}", encoded.len());
@@ -72,7 +90,9 @@ mod tests {
 
     fn decode(encoded: &[u8], len: usize) -> Result<Vec<u8>, CodecError> {
         let mut out = vec![0xee; len];
-        Lz4.decode_into(encoded, 1, &mut out).map(|()| out)
+        let outcome = Lz4.decode_into(encoded, 1, &mut out).map(|()| out);
+        assert_eq!(Lz4.decode_to_vec(encoded, len, 1), outcome);
+        outcome
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Canonical patterns put back.
 
 use super::Masks;
-use crate::bits::for_each_set;
+use crate::bits::for_each_run;
 use crate::finite::{Kind, Layout};
 use fw_tensor::{ByteOrder, DType};
 
@@ -25,7 +25,9 @@ impl Masks {
             if let Some(mask) = self.get(kind) {
                 let pattern = pattern::<N>(layout, order, kind);
                 let end = first.saturating_add(elements.len() as u64).min(mask.count());
-                for_each_set(mask.bytes(), first, end, |place| elements[(place - first) as usize] = pattern);
+                for_each_run(mask.bytes(), first, end, |run| {
+                    elements[(run.start - first) as usize..(run.end - first) as usize].fill(pattern);
+                });
             }
         }
     }

@@ -41,7 +41,7 @@ pub fn separate(
     }
     let count = (input.len() / width) as u64;
     let mask_len = byte_len(count) as usize;
-    let mut bytes = alloc::zeroed(input.len())?;
+    let mut bytes = alloc::overwritable(input.len())?;
     let [mut nan, mut pos_inf, mut neg_inf] =
         [alloc::zeroed(mask_len)?, alloc::zeroed(mask_len)?, alloc::zeroed(mask_len)?];
     let threads = if input.len() < PARALLEL_FROM { 1 } else { threads };
@@ -49,16 +49,20 @@ pub fn separate(
     let tasks = input.chunks(TASK * width).zip(bytes.chunks_mut(TASK * width)).zip(masks);
     let swap = order != ByteOrder::NATIVE;
     parallel::for_each(threads, tasks.enumerate(), |(task, ((input, bytes), ((nan, pos_inf), neg_inf)))| {
-        bytes.copy_from_slice(input);
         let masks = nan.chunks_mut(BLOCK / 8).zip(pos_inf.chunks_mut(BLOCK / 8)).zip(neg_inf.chunks_mut(BLOCK / 8));
-        for (block, (bytes, ((nan, pos_inf), neg_inf))) in bytes.chunks_mut(BLOCK * width).zip(masks).enumerate() {
-            if !any_non_finite(bytes, layout, order) {
+        let blocks = input.chunks(BLOCK * width).zip(bytes.chunks_mut(BLOCK * width));
+        for (block, ((input, bytes), ((nan, pos_inf), neg_inf))) in blocks.zip(masks).enumerate() {
+            if !any_non_finite(input, layout, order) {
+                bytes.copy_from_slice(input);
                 continue;
             }
-            match layout.width {
-                2 => block_16(layout, bytes, swap, [nan, pos_inf, neg_inf]),
-                4 => block_32(layout, bytes, swap, [nan, pos_inf, neg_inf]),
-                _ => block_64(layout, bytes, swap, [nan, pos_inf, neg_inf]),
+            match (layout.width, swap) {
+                (2, false) => block_16::<false>(layout, input, bytes, [nan, pos_inf, neg_inf]),
+                (2, true) => block_16::<true>(layout, input, bytes, [nan, pos_inf, neg_inf]),
+                (4, false) => block_32::<false>(layout, input, bytes, [nan, pos_inf, neg_inf]),
+                (4, true) => block_32::<true>(layout, input, bytes, [nan, pos_inf, neg_inf]),
+                (_, false) => block_64::<false>(layout, input, bytes, [nan, pos_inf, neg_inf]),
+                (_, true) => block_64::<true>(layout, input, bytes, [nan, pos_inf, neg_inf]),
             }
             let first = (task * TASK + block * BLOCK) as u64;
             refuse(options, first, [nan, pos_inf, neg_inf])?;
@@ -86,38 +90,55 @@ fn refuse(options: &Options, first: u64, masks: [&[u8]; 3]) -> Result<(), CodecE
     }
 }
 
-/// Classifies up to [`BLOCK`] elements, zeroes those that are not finite and writes their bits: NaN, plus infinity, minus
-/// infinity.
+/// Copies up to [`BLOCK`] elements with zeros in place of those that are not finite, and writes their bits: NaN, plus
+/// infinity, minus infinity. Every loop is without branches, so that it runs on vector registers.
 macro_rules! block {
     ($name:ident, $word:ty) => {
-        fn $name(layout: Layout, bytes: &mut [u8], swap: bool, masks: [&mut [u8]; 3]) {
+        fn $name<const SWAP: bool>(layout: Layout, input: &[u8], bytes: &mut [u8], masks: [&mut [u8]; 3]) {
             vectorized(
                 #[inline(always)]
                 || {
-                    let (words, _) = bytes.as_chunks_mut::<{ size_of::<$word>() }>();
+                    let (words, _) = input.as_chunks::<{ size_of::<$word>() }>();
+                    let (out, _) = bytes.as_chunks_mut::<{ size_of::<$word>() }>();
                     let (exponent, sign) = (layout.exponent as $word, layout.sign as $word);
-                    let mut flags = Flags { nan: [0; 2 * BLOCK], pos_inf: [0; 2 * BLOCK], neg_inf: [0; 2 * BLOCK] };
-                    for (i, word) in words.iter().enumerate() {
+                    let value = |word: &[u8; size_of::<$word>()]| {
                         let word = <$word>::from_ne_bytes(*word);
-                        let word = if swap { word.swap_bytes() } else { word };
-                        let magnitude = word & !sign;
-                        flags.nan[i] = u8::from(magnitude > exponent);
-                        flags.pos_inf[i] = u8::from(word == exponent);
-                        flags.neg_inf[i] = u8::from(word == (exponent | sign));
-                    }
-                    let count = words.len() / layout.parts;
-                    if layout.parts == 2 {
-                        flags.join_parts(count);
+                        if SWAP { word.swap_bytes() } else { word }
+                    };
+                    let mut nan_flags = [0u8; 2 * BLOCK];
+                    let mut infinities: $word = 0;
+                    for ((word, out), nan) in words.iter().zip(&mut *out).zip(&mut nan_flags) {
+                        let magnitude = value(word) & !sign;
+                        *nan = u8::from(magnitude > exponent);
+                        infinities |= <$word>::from(magnitude == exponent);
+                        // All ones for what is finite.
+                        let keep = <$word>::from(magnitude < exponent).wrapping_neg();
+                        *out = (<$word>::from_ne_bytes(*word) & keep).to_ne_bytes();
                     }
                     let [nan, pos_inf, neg_inf] = masks;
+                    if layout.parts == 1 && infinities == 0 {
+                        return pack(&nan_flags, nan);
+                    }
+                    let mut flags = Flags { nan: nan_flags, pos_inf: [0; 2 * BLOCK], neg_inf: [0; 2 * BLOCK] };
+                    for (word, (pos_inf, neg_inf)) in words.iter().zip(flags.pos_inf.iter_mut().zip(&mut flags.neg_inf))
+                    {
+                        let word = value(word);
+                        *pos_inf = u8::from(word == exponent);
+                        *neg_inf = u8::from(word == (exponent | sign));
+                    }
+                    if layout.parts == 2 {
+                        let count = words.len() / 2;
+                        flags.join_parts(count);
+                        // A part that is finite goes with the other one.
+                        for (i, element) in out.chunks_exact_mut(2).enumerate() {
+                            if flags.nan[i] | flags.pos_inf[i] | flags.neg_inf[i] != 0 {
+                                element.fill([0; size_of::<$word>()]);
+                            }
+                        }
+                    }
                     pack(&flags.nan, nan);
                     pack(&flags.pos_inf, pos_inf);
                     pack(&flags.neg_inf, neg_inf);
-                    for (i, element) in words.chunks_exact_mut(layout.parts).enumerate() {
-                        if flags.nan[i] | flags.pos_inf[i] | flags.neg_inf[i] != 0 {
-                            element.fill([0; size_of::<$word>()]);
-                        }
-                    }
                 },
             );
         }

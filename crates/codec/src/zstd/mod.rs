@@ -7,9 +7,9 @@
 //! - **Parameters**: `zstd_level`, 3 unless given; anything is accepted and clamped by the library, 0 means 3.
 //! - **Compatibility**: windows above 128 MiB are refused, as the reference refuses them.
 
-use crate::{Codec, CodecError};
+use crate::{Codec, CodecError, alloc};
 use std::io::Cursor;
-use zstd_safe::{CCtx, CParameter, DCtx};
+use zstd_safe::{CCtx, CParameter, DCtx, WriteBuf};
 
 /// The `zstd` compressor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Codec for Zstd {
             set(CParameter::JobSize(JOB_LEN))?;
         }
         let start = out.len();
-        out.try_reserve(zstd_safe::compress_bound(input.len())).map_err(|_| no_memory())?;
+        alloc::reserve(out, zstd_safe::compress_bound(input.len()))?;
         let mut target = Cursor::new(std::mem::take(out));
         target.set_position(start as u64);
         let outcome = context.compress2(&mut target, input).map_err(failed);
@@ -59,17 +59,15 @@ impl Codec for Zstd {
     }
 
     fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
-        self.check_claim(encoded, out.len() as u64)?;
-        let mut context = DCtx::try_create().ok_or_else(no_memory)?;
-        match context.decompress(out, encoded) {
-            Ok(len) if len == out.len() => Ok(()),
-            Ok(len) => Err(CodecError::length(NAME, out.len() as u64, len as u64)),
-            Err(code) => Err(CodecError::format(
-                NAME,
-                "bad_frame",
-                format!("{} (expecting {} decoded bytes)", zstd_safe::get_error_name(code), out.len()),
-            )),
-        }
+        let len = out.len();
+        decompress(encoded, len, out)
+    }
+
+    fn decode_to_vec(&self, encoded: &[u8], decoded_len: usize, _threads: usize) -> Result<Vec<u8>, CodecError> {
+        // The library writes behind what a `Vec` holds, so nothing is cleared.
+        let mut out = alloc::with_capacity(decoded_len)?;
+        decompress(encoded, decoded_len, &mut out)?;
+        Ok(out)
     }
 
     /// Looks at frame headers only. A block of 128 KiB takes at least four bytes, which bounds what can come out.
@@ -102,6 +100,21 @@ impl Codec for Zstd {
             return Err(CodecError::length(NAME, decoded_len, known));
         }
         Ok(())
+    }
+}
+
+/// Fills `out`, which has room for `len` bytes or more, with exactly that many.
+fn decompress<W: WriteBuf + ?Sized>(encoded: &[u8], len: usize, out: &mut W) -> Result<(), CodecError> {
+    Zstd::default().check_claim(encoded, len as u64)?;
+    let mut context = DCtx::try_create().ok_or_else(no_memory)?;
+    match context.decompress(out, encoded) {
+        Ok(found) if found == len => Ok(()),
+        Ok(found) => Err(CodecError::length(NAME, len as u64, found as u64)),
+        Err(code) => Err(CodecError::format(
+            NAME,
+            "bad_frame",
+            format!("{} (expecting {len} decoded bytes)", zstd_safe::get_error_name(code)),
+        )),
     }
 }
 
@@ -141,7 +154,9 @@ mod tests {
 
     fn decode(encoded: &[u8], len: usize) -> Result<Vec<u8>, CodecError> {
         let mut out = vec![0xee; len];
-        Zstd::default().decode_into(encoded, 1, &mut out).map(|()| out)
+        let outcome = Zstd::default().decode_into(encoded, 1, &mut out).map(|()| out);
+        assert_eq!(Zstd::default().decode_to_vec(encoded, len, 1), outcome);
+        outcome
     }
 
     fn encode(input: &[u8], level: i32, threads: usize) -> Vec<u8> {
