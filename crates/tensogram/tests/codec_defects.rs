@@ -191,6 +191,25 @@ fn zfp_and_sz3_read_the_declared_byte_order() {
     }
 }
 
+/// Raw elements are looked at while they are copied: the first one that is not finite is still named, with its object.
+#[test]
+fn a_lone_nan_in_a_raw_object_is_named() {
+    let good = bytes(&ramp(50_000));
+    for place in [0, 8191, 8192, 33_333, 49_999] {
+        let mut bad = good.clone();
+        bad[place * 8..place * 8 + 8].copy_from_slice(&f64::NEG_INFINITY.to_le_bytes());
+        for threads in [1, 2] {
+            let options = EncodeOptions { threads, ..EncodeOptions::default() };
+            let descriptor = doubles(50_000);
+            let objects = [(&descriptor, &good[..]), (&descriptor, &bad[..])];
+            let error = encode(&GlobalMetadata::default(), &objects, &options).unwrap_err();
+            assert_eq!(error.code(), "inf_not_allowed");
+            let text = error.to_string();
+            assert!(text.contains(&format!("element {place} is -Inf")) && text.contains("object[1]"), "{text}");
+        }
+    }
+}
+
 // ---- ranges (clauses 5.4, 9.3, 10.3, 10.4, 15)
 
 /// The reference returns padding, or anything when there are no bits, for ranges that reach past the end.

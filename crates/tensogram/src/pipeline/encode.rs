@@ -23,6 +23,26 @@ pub(crate) struct Prepared<'a> {
     pub(crate) masks: Vec<u8>,
     /// The digest of the frame's body, when it is already known.
     pub(crate) digest: Option<u64>,
+    /// Raw elements that nobody has looked at: whoever writes them refuses NaN and infinities on the way.
+    pub(crate) unchecked: bool,
+}
+
+impl Prepared<'_> {
+    /// Hands the memory of the payload to the next call.
+    pub(crate) fn recycle(self) {
+        if let Cow::Owned(payload) = self.payload {
+            fw_codec::alloc::recycle(payload);
+        }
+    }
+}
+
+/// When the elements of a raw object are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FiniteCheck {
+    /// Before anything is written.
+    First,
+    /// While they are copied, when they are in the cache: only where a half-written result can be thrown away.
+    WhileWriting,
 }
 
 /// Runs the codecs a descriptor names.
@@ -30,12 +50,14 @@ pub(crate) fn prepare<'a>(
     descriptor: &'a DataObjectDescriptor,
     data: &'a [u8],
     options: &EncodeOptions,
+    finite: FiniteCheck,
 ) -> Result<Prepared<'a>> {
     check(descriptor)?;
     check_data_len(descriptor, data)?;
     let threads = parallel::resolve(options.threads)?;
     let pipeline = pipeline_of(descriptor)?;
-    let (data, masks) = match separate(descriptor, &pipeline, data, options, threads)? {
+    let unchecked = finite == FiniteCheck::WhileWriting && descriptor.is_raw() && !options.sets_aside();
+    let (data, masks) = match if unchecked { None } else { separate(descriptor, &pipeline, data, options, threads)? } {
         Some(Separated { bytes, masks }) => (Cow::Owned(bytes), Some(masks)),
         None => (Cow::Borrowed(data), None),
     };
@@ -43,6 +65,9 @@ pub(crate) fn prepare<'a>(
         (data, Derived::default())
     } else {
         let encoded = pipeline.encode(&data, threads)?;
+        if let Cow::Owned(data) = data {
+            fw_codec::alloc::recycle(data);
+        }
         (Cow::Owned(encoded.payload), encoded.derived)
     };
     let mut descriptor = Cow::Borrowed(descriptor);
@@ -53,7 +78,7 @@ pub(crate) fn prepare<'a>(
         descriptor.to_mut().masks = Some(metadata);
         blobs = written;
     }
-    Ok(prepared(descriptor, payload, blobs))
+    Ok(Prepared { unchecked, ..prepared(descriptor, payload, blobs) })
 }
 
 /// Takes a payload that already went through the codecs.
@@ -75,7 +100,7 @@ pub(crate) fn prepare_pre_encoded<'a>(descriptor: &'a DataObjectDescriptor, payl
 
 fn prepared<'a>(descriptor: Cow<'a, DataObjectDescriptor>, payload: Cow<'a, [u8]>, masks: Vec<u8>) -> Prepared<'a> {
     let cbor = descriptor.to_cbor();
-    Prepared { descriptor, cbor, payload, masks, digest: None }
+    Prepared { descriptor, cbor, payload, masks, digest: None, unchecked: false }
 }
 
 /// Sets non-finite values aside when the options allow it, and refuses them otherwise.
@@ -87,7 +112,7 @@ fn separate(
     threads: usize,
 ) -> Result<Option<Separated>> {
     let (dtype, order) = (descriptor.dtype, descriptor.byte_order);
-    if !options.allow_nan && !options.allow_inf {
+    if !options.sets_aside() {
         // Codecs look at every value themselves; only raw objects need the check here.
         if descriptor.is_raw() {
             finite::check_finite(data, dtype, order, threads)?;

@@ -1,8 +1,10 @@
 //! One frame onto a sink: header, body, digest, end marker, padding.
 
+use crate::error::Result;
 use crate::pipeline::Prepared;
 use crate::wire::{ALIGNMENT, FRAME_END, FRAME_HEADER_LEN, FrameFlags, FrameHeader, FrameType};
 use fw_bytes::checksum::{Xxh3, xxh3_64};
+use fw_codec::finite;
 use std::io::{self, Write};
 
 /// Bytes of a frame whose body has `body_len` bytes, padding excluded.
@@ -36,28 +38,62 @@ pub(super) struct WrittenObject {
 }
 
 /// Writes a data object frame, descriptor behind the payload, and its padding.
-pub(super) fn write_object(sink: &mut impl Write, object: &Prepared<'_>, hashing: bool) -> io::Result<WrittenObject> {
+///
+/// With a second thread the digest of a large object is made over there while this one copies; otherwise piece by piece,
+/// while a piece is in the cache.
+///
+/// # Errors
+/// `Io` from the sink; `Encoding` for elements that nobody had looked at and that are not finite.
+pub(super) fn write_object(
+    sink: &mut impl Write,
+    object: &Prepared<'_>,
+    hashing: bool,
+    threads: usize,
+) -> Result<WrittenObject> {
     let length = object_len(object);
     let flags = FrameFlags::CBOR_AFTER_PAYLOAD | FrameFlags::HASH_PRESENT.when(hashing);
     let header = FrameHeader { frame_type: FrameType::NTENSOR, version: FRAME_VERSION, flags, length };
     sink.write_all(&header.to_bytes())?;
-    let mut hash = Xxh3::new();
-    for part in [&object.payload[..], &object.masks, &object.cbor] {
-        // Small pieces are still in the cache when the digest reads them again.
-        for piece in part.chunks(PIECE) {
-            sink.write_all(piece)?;
-            if hashing && object.digest.is_none() {
-                hash.update(piece);
-            }
+    let digest = match object.digest {
+        _ if !hashing => write_body(sink, object, None).map(|()| 0),
+        Some(digest) => write_body(sink, object, None).map(|()| digest),
+        None if threads > 1 && length >= HASHED_ASIDE => std::thread::scope(|scope| {
+            let aside = scope.spawn(|| digest(object));
+            write_body(sink, object, None)?;
+            // A panic over there is this thread's panic, as if it had done the work itself.
+            Ok(aside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        }),
+        None => {
+            let mut hash = Xxh3::new();
+            write_body(sink, object, Some(&mut hash)).map(|()| hash.digest())
         }
-    }
+    }?;
     let cbor_offset = FRAME_HEADER_LEN + (object.payload.len() + object.masks.len()) as u64;
-    let digest = if hashing { object.digest.unwrap_or_else(|| hash.digest()) } else { 0 };
     sink.write_all(&cbor_offset.to_be_bytes())?;
     sink.write_all(&digest.to_be_bytes())?;
     sink.write_all(FRAME_END)?;
     pad(sink, length)?;
     Ok(WrittenObject { length, digest })
+}
+
+/// Payload, masks and descriptor; small pieces are still in the cache when they are read again.
+fn write_body(sink: &mut impl Write, object: &Prepared<'_>, mut hash: Option<&mut Xxh3>) -> Result<()> {
+    let (dtype, order) = (object.descriptor.dtype, object.descriptor.byte_order);
+    let mut looked_at = 0u64;
+    for (part, unchecked) in [(&object.payload[..], object.unchecked), (&object.masks, false), (&object.cbor, false)] {
+        for piece in part.chunks(PIECE) {
+            if unchecked {
+                let width = dtype.byte_width().unwrap_or(1) as u64;
+                finite::check_finite_from(looked_at / width, piece, dtype, order)?;
+                looked_at += piece.len() as u64;
+            }
+            sink.write_all(piece)?;
+            if let Some(hash) = &mut hash {
+                hash.update(piece);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The digest of the body of an object's frame.
@@ -83,4 +119,7 @@ fn pad(sink: &mut impl Write, length: u64) -> io::Result<u64> {
 }
 
 const FRAME_VERSION: u16 = 1;
+/// A whole number of elements of any type.
 const PIECE: usize = 64 << 10;
+/// Below this many bytes a second thread costs more than it saves.
+const HASHED_ASIDE: u64 = 2 << 20;

@@ -5,7 +5,7 @@ use super::layout::layout;
 use super::{AggregateHash, EncodeOptions};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, RESERVED, Value};
 use crate::error::{Fault, Result, TensogramError};
-use crate::pipeline::{self, Prepared};
+use crate::pipeline::{self, FiniteCheck, Prepared};
 use crate::wire::{FrameType, MessageFlags, POSTAMBLE_LEN, Postamble, Preamble};
 use fw_codec::parallel;
 
@@ -20,11 +20,14 @@ pub fn encode(
     options: &EncodeOptions,
 ) -> Result<Vec<u8>> {
     check_metadata(metadata, objects.len())?;
+    // Where all objects are raw, looking at them is most of the work beside copying: both in one go.
+    let raw = objects.iter().all(|(descriptor, _)| descriptor.is_raw());
+    let finite = if raw { FiniteCheck::WhileWriting } else { FiniteCheck::First };
     let prepared = prepare_all(objects, options, |descriptor, data, threads| {
         let options = EncodeOptions { threads, ..options.clone() };
-        pipeline::prepare(descriptor, data, &options)
+        pipeline::prepare(descriptor, data, &options, finite)
     })?;
-    assemble(metadata, &prepared, options)
+    assembled(metadata, prepared, options)
 }
 
 /// Encodes a message from payloads that already went through the codecs their descriptors name.
@@ -39,7 +42,7 @@ pub fn encode_pre_encoded(
     check_metadata(metadata, objects.len())?;
     let prepared =
         prepare_all(objects, options, |descriptor, payload, _| pipeline::prepare_pre_encoded(descriptor, payload))?;
-    assemble(metadata, &prepared, options)
+    assembled(metadata, prepared, options)
 }
 
 /// The base entry an encoder adds to: tensor information under `_reserved_` (TG-6.2).
@@ -88,6 +91,13 @@ fn prepare_all<'a>(
     })
 }
 
+/// The message; the memory of its parts is kept for the next one.
+fn assembled(metadata: &GlobalMetadata, objects: Vec<Prepared<'_>>, options: &EncodeOptions) -> Result<Vec<u8>> {
+    let message = assemble(metadata, &objects, options)?;
+    objects.into_iter().for_each(Prepared::recycle);
+    Ok(message)
+}
+
 fn assemble(metadata: &GlobalMetadata, objects: &[Prepared<'_>], options: &EncodeOptions) -> Result<Vec<u8>> {
     let mut complete = metadata.clone();
     complete.base.resize_with(objects.len(), Default::default);
@@ -114,7 +124,8 @@ fn assemble(metadata: &GlobalMetadata, objects: &[Prepared<'_>], options: &Encod
         | MessageFlags::HEADER_HASHES.when(header_hashes)
         | MessageFlags::FOOTER_HASHES.when(footer_hashes)
         | MessageFlags::HASHES_PRESENT.when(hashing);
-    let mut out = Vec::with_capacity((postamble_start + POSTAMBLE_LEN) as usize);
+    // The whole message at once, in huge pages where it is large, and written once.
+    let mut out = fw_codec::alloc::with_capacity((postamble_start + POSTAMBLE_LEN) as usize)?;
     out.extend_from_slice(&Preamble { flags, reserved: 0, total_length }.to_bytes());
     write_frame(&mut out, FrameType::HEADER_METADATA, &metadata_cbor, hashing)?;
     if !objects.is_empty() {
@@ -126,8 +137,10 @@ fn assemble(metadata: &GlobalMetadata, objects: &[Prepared<'_>], options: &Encod
         out.resize(hash_frame_start + hash_frame_len as usize, 0);
     }
     let mut digests = Vec::with_capacity(objects.len());
-    for object in objects {
-        digests.push(write_object(&mut out, object, hashing)?.digest);
+    let threads = parallel::resolve(options.threads)?;
+    for (index, object) in objects.iter().enumerate() {
+        let written = write_object(&mut out, object, hashing, threads);
+        digests.push(written.map_err(|error| error.on(format!("object[{index}]")))?.digest);
     }
     let hash_list = HashList::new(digests).to_cbor();
     if header_hashes {

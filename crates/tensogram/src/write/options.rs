@@ -69,6 +69,11 @@ impl Default for EncodeOptions {
 }
 
 impl EncodeOptions {
+    /// Whether values that are not finite go into masks.
+    pub(crate) const fn sets_aside(&self) -> bool {
+        self.allow_nan || self.allow_inf
+    }
+
     pub(crate) fn mask_options(&self) -> mask::Options {
         mask::Options {
             allow_nan: self.allow_nan,

@@ -7,7 +7,7 @@ use crate::describe::{
     DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap, RESERVED, check_client_entry,
 };
 use crate::error::{Fault, Result, TensogramError};
-use crate::pipeline::{self, Prepared};
+use crate::pipeline::{self, FiniteCheck, Prepared};
 use crate::wire::{FrameType, MessageFlags, Postamble, Preamble};
 use std::io::{Seek, SeekFrom, Write};
 
@@ -97,7 +97,7 @@ impl<W: Write> StreamingEncoder<W> {
     /// # Errors
     /// As [`super::encode`]; nothing is written when the object is refused. `Io` from the sink.
     pub fn write_object(&mut self, descriptor: &DataObjectDescriptor, data: &[u8]) -> Result<()> {
-        let prepared = pipeline::prepare(descriptor, data, &self.options)
+        let prepared = pipeline::prepare(descriptor, data, &self.options, FiniteCheck::First)
             .map_err(|error| error.on(format!("object[{}]", self.entries.len())))?;
         self.put_object(&prepared)
     }
@@ -175,19 +175,20 @@ impl<W: Write> StreamingEncoder<W> {
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.attempt(|sink, _| sink.write_all(bytes))?;
+        self.attempt(|sink, _| Ok(sink.write_all(bytes)?))?;
         self.written += bytes.len() as u64;
         Ok(())
     }
 
     fn put_frame(&mut self, frame_type: FrameType, body: &[u8]) -> Result<()> {
-        let bytes = self.attempt(|sink, hashing| write_frame(sink, frame_type, body, hashing))?;
+        let bytes = self.attempt(|sink, hashing| Ok(write_frame(sink, frame_type, body, hashing)?))?;
         self.written += bytes;
         Ok(())
     }
 
     fn put_object(&mut self, object: &Prepared<'_>) -> Result<()> {
-        let written = self.attempt(|sink, hashing| write_object(sink, object, hashing))?;
+        let threads = fw_codec::parallel::resolve(self.options.threads)?;
+        let written = self.attempt(|sink, hashing| write_object(sink, object, hashing, threads))?;
         self.index.offsets.push(self.written);
         self.index.lengths.push(written.length);
         self.digests.push(written.digest);
@@ -198,14 +199,14 @@ impl<W: Write> StreamingEncoder<W> {
         Ok(())
     }
 
-    fn attempt<T>(&mut self, write: impl FnOnce(&mut W, bool) -> std::io::Result<T>) -> Result<T> {
+    fn attempt<T>(&mut self, write: impl FnOnce(&mut W, bool) -> Result<T>) -> Result<T> {
         if self.broken {
             let message = "an earlier write to the sink failed; the message cannot go on";
             return Err(TensogramError::Framing(Fault::misuse("stream_broken", message)));
         }
         let result = write(&mut self.sink, self.options.hashing);
         self.broken = result.is_err();
-        Ok(result?)
+        result
     }
 }
 
