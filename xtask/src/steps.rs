@@ -24,7 +24,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "clippy", about: "no warning in any target", run: clippy },
     Step {
         name: "features",
-        about: "each crate without default features; each codec and format feature alone",
+        about: "each crate without default features; each codec and format feature alone; struct-frame without std",
         run: features,
     },
     Step { name: "docs", about: "the documentation builds without a warning", run: docs },
@@ -67,6 +67,9 @@ fn features(context: &mut Context) -> Result<Outcome> {
     // What a build without codecs still promises can be shown only by such a build.
     let bare = ["test", "--quiet", "--package", "fw-tensogram", "--no-default-features", "--test", "missing_codec"];
     outcome.add(check(context.cargo().args(bare))?);
+    // A program with a panic handler of its own: it builds only if nothing below it links the standard library.
+    let manifest = context.root.join("crates/structframe/no_std/Cargo.toml");
+    outcome.add(check(context.cargo().args(["build", "--quiet", "--locked", "--manifest-path"]).arg(manifest))?);
     Ok(outcome)
 }
 

@@ -3,10 +3,16 @@
 use super::{ls, print, validate};
 use crate::exit::Outcome;
 use anyhow::{Context, Result};
-use framewright::convert::{ConvertOptions, DiffOptions, Loss, convert, diff, open};
+use framewright::convert::{
+    ConvertOptions, DiffOptions, Loss, columns_to_frames, convert, diff, frames_to_columns, open,
+};
+use framewright::dynamic::{Codec, FrameCodec};
+use framewright::schema::{Schema, check};
+use framewright::structframe::{Event, Header, Profile};
 use framewright::tensogram::{
     EncodeOptions, MessageBuilder, MessageView, TensogramFile, ValidateMode, ValidateOptions, inspect, validate_file,
 };
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 
@@ -33,6 +39,8 @@ pub(crate) fn run() -> Result<Outcome> {
     say("6. Name every byte (fw dump --hex); the first lines", &first_lines(&file)?)?;
     let arrays = directory.join("forecast.npz");
     say("7. Convert to NumPy (fw convert) and compare (fw diff)", &converted(&forecast, &arrays)?)?;
+    say("8. Write a robot's frames from JSON (fw encode), and read them again (fw decode)", &robot(directory)?)?;
+    say("9. Turn the capture into columns (fw convert) and back", &flight(directory)?)?;
     print(&next_steps())?;
     Ok(Outcome::Fine)
 }
@@ -40,7 +48,16 @@ pub(crate) fn run() -> Result<Outcome> {
 /// Removes what an earlier tour left, and nothing else.
 fn clear(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-    for name in ["forecast.tgm", "damaged.tgm", "forecast.npz"] {
+    for name in [
+        "forecast.tgm",
+        "damaged.tgm",
+        "forecast.npz",
+        "robot.sf",
+        "flight.jsonl",
+        "flight.bin",
+        "flight.tgm",
+        "again.bin",
+    ] {
         match fs::remove_file(directory.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
@@ -130,6 +147,77 @@ fn converted(from: &Path, to: &Path) -> Result<String> {
     Ok(format!("wrote {}: {} tensors, {verdict}\n{losses}", to.display(), done.tensors))
 }
 
+const ROBOT: &str = "package robot;
+
+enum Mode { IDLE = 0; DRIVE = 1; }
+
+message Pose {
+  option msgid = 1;
+  uint32 stamp_ms = 1;
+  float x = 2;
+  float y = 3;
+  Mode mode = 4;
+}
+
+message Scan {
+  option msgid = 2;
+  option variable = true;
+  uint32 stamp_ms = 1;
+  repeated uint16 ranges = 2 [max_size=16];
+}
+";
+
+/// A schema, lines of JSON, and their frames; what `fw decode` would print of the first ones.
+fn robot(directory: &Path) -> Result<String> {
+    let schema = compile(directory)?;
+    let codec = Codec::new(&schema);
+    let frames = FrameCodec::new(&codec, Profile::Network.framing());
+    let (mut lines, mut bytes) = (String::new(), Vec::new());
+    for step in 0..20_u8 {
+        let stamp = u32::from(step) * 50;
+        let line = if step % 2 == 0 {
+            let turn = f32::from(step) * 0.1;
+            json!({"message": "Pose", "values": {"stamp_ms": stamp, "x": turn.cos(), "y": turn.sin(), "mode": "DRIVE"}})
+        } else {
+            let ranges: Vec<u16> = (0..u16::from(step)).take(16).map(|beam| 1000 + beam).collect();
+            json!({"message": "Scan", "values": {"stamp_ms": stamp, "ranges": ranges}})
+        };
+        frames.write_line(&line, Header { sequence: step, system: 1, component: 1 }, &mut bytes)?;
+        lines.push_str(&format!("{line}\n"));
+    }
+    fs::write(directory.join("flight.jsonl"), lines)?;
+    fs::write(directory.join("flight.bin"), &bytes)?;
+    let mut text = format!("wrote {}: 20 frames, {} bytes\n", directory.join("flight.bin").display(), bytes.len());
+    for event in frames.read(&bytes).take(3) {
+        if let Event::Frame(frame) = event {
+            text.push_str(&format!("{}\n", serde_json::to_string(&frames.line(&frame))?));
+        }
+    }
+    Ok(text)
+}
+
+fn flight(directory: &Path) -> Result<String> {
+    let at = |name: &str| directory.join(name);
+    let done = frames_to_columns(at("flight.bin"), at("flight.tgm"), &compile(directory)?, None)?;
+    columns_to_frames(at("flight.tgm"), at("again.bin"))?;
+    let same = fs::read(at("flight.bin"))? == fs::read(at("again.bin"))?;
+    let verdict = if same { "the same bytes again" } else { "other bytes" };
+    Ok(format!(
+        "wrote {}: {} frames ({}) in {} columns\nwrote {}: {verdict}\n",
+        at("flight.tgm").display(),
+        done.frames,
+        done.framing,
+        done.columns,
+        at("again.bin").display()
+    ))
+}
+
+fn compile(directory: &Path) -> Result<Schema> {
+    let path = directory.join("robot.sf");
+    fs::write(&path, ROBOT)?;
+    check(&path).into_result().map_err(|faults| anyhow::anyhow!("{faults}"))
+}
+
 fn say(title: &str, body: &str) -> Result<()> {
     print(&format!("{title}\n\n{}\n", body.lines().map(|line| format!("    {line}\n")).collect::<String>()))
 }
@@ -144,6 +232,8 @@ fn next_steps() -> String {
         "validate fw-tour/damaged.tgm --json",
         "cat fw-tour/forecast.tgm --message 1 --object 0 --npy > 2t.npy",
         "diff fw-tour/forecast.tgm fw-tour/forecast.npz",
+        "info fw-tour/flight.bin --schema fw-tour/robot.sf --time stamp_ms:ms",
+        "decode fw-tour/flight.bin --schema fw-tour/robot.sf --table",
         "--help",
     ];
     let lines: String = tries.iter().map(|line| format!("    {program} {line}\n")).collect();

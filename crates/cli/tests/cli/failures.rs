@@ -128,9 +128,21 @@ fn a_closed_pipe_is_success() {
 #[test]
 fn help_is_there_for_every_command() {
     let folder = vectors("tensogram");
-    for command in
-        ["info", "ls", "dump", "validate", "cat", "convert", "diff", "schema", "schema check", "schema fmt", "tour"]
-    {
+    for command in [
+        "info",
+        "ls",
+        "dump",
+        "validate",
+        "cat",
+        "convert",
+        "diff",
+        "decode",
+        "encode",
+        "schema",
+        "schema check",
+        "schema fmt",
+        "tour",
+    ] {
         let run = fw(&folder, &format!("{command} --help"));
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{command}");
         assert!(run.text().contains("Usage: fw"), "{command}");

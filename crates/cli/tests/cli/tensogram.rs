@@ -275,7 +275,19 @@ fn tour_is_quick_and_tidy() {
         names
     };
     assert_eq!(names(folder.path()), ["fw-tour"]);
-    assert_eq!(names(&folder.path().join("fw-tour")), ["damaged.tgm", "forecast.npz", "forecast.tgm"]);
+    assert_eq!(
+        names(&folder.path().join("fw-tour")),
+        [
+            "again.bin",
+            "damaged.tgm",
+            "flight.bin",
+            "flight.jsonl",
+            "flight.tgm",
+            "forecast.npz",
+            "forecast.tgm",
+            "robot.sf"
+        ]
+    );
 }
 
 /// The tour runs twice in the same place, and what it leaves behind is what it says.
