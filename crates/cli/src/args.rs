@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Write the elements of one tensor to standard output
     Cat(Cat),
+    /// Save what is intact of a damaged Tensogram file, and list what was lost
+    Recover(Recover),
     /// Write a tensor file in another format, and list what was lost
     Convert(Convert),
     /// Compare two tensor files of any formats, tensor by tensor
@@ -250,6 +252,26 @@ pub(crate) struct Cat {
     /// Write numbers, a line per row of the last axis
     #[arg(long)]
     pub(crate) text: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Intact messages are copied as they are. From damaged ones every object whose digest matches is saved, with \
+                  what is left of the metadata.\nExit codes: 0 nothing was lost, 3 something was, 1 nothing could be \
+                  saved, 2 usage.\n\nExample:\n  fw recover damaged.tgm -o good.tgm && fw validate good.tgm"
+)]
+pub(crate) struct Recover {
+    /// The damaged file; it is only read
+    pub(crate) file: PathBuf,
+    /// The file to write: whole, or not at all
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Also keep frames that carry no digest, which nothing vouches for
+    #[arg(long)]
+    pub(crate) unverified: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -29,6 +29,7 @@ mod inspect; // every byte named
 mod message; // 5 codecs -> tensors
 mod pipeline; // 4 descriptions -> codecs
 mod read; // entry points: reading
+mod recover; // what can be saved
 mod validate; // every fault, for people
 pub mod wire; // 1 bytes -> records
 mod write; // entry points: writing
@@ -53,6 +54,9 @@ pub use read::{
 pub use read::{AsyncTensogramFile, decode_stream};
 #[cfg(feature = "remote")]
 pub use read::{RemoteFile, open_source};
+pub use recover::{
+    MessageState, RecoverOptions, RecoveredMessage, Recovery, Unverified, recover, recover_file, recover_source,
+};
 pub use validate::{
     FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, validate_file,
     validate_message, validate_source,

@@ -10,6 +10,7 @@ mod encode;
 mod generate;
 mod info;
 mod ls;
+mod recover;
 mod schema;
 mod tour;
 mod validate;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Dump(args) => dump::run(args),
         Command::Validate(args) => validate::run(args),
         Command::Cat(args) => cat::run(args),
+        Command::Recover(args) => recover::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Decode(args) => decode::run(args),

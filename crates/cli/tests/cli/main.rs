@@ -3,6 +3,7 @@
 mod capture;
 mod convert;
 mod failures;
+mod recover;
 mod schema;
 mod tensogram;
 mod tensors;

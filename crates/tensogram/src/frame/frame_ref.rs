@@ -17,6 +17,11 @@ impl FrameRef {
         Self { start, header }
     }
 
+    /// The same for tools that look for frames where the chain is broken; they check as the walk does.
+    pub(crate) const fn of(start: u64, header: FrameHeader) -> Self {
+        Self::new(start, header)
+    }
+
     /// The same frame, with positions counted from `base` instead of the first byte of the message.
     pub const fn rebased(self, base: u64) -> Self {
         Self { start: self.start.saturating_sub(base), header: self.header }

@@ -50,6 +50,21 @@ pub(crate) fn checked_pipeline(object: &impl Encoded, options: &DecodeOptions) -
     Ok(pipeline)
 }
 
+/// Whether a payload of this length could belong to the descriptor: parameters that fit the codecs, and the right length
+/// where nothing is compressed. A codec that this build lacks is no fault.
+pub(crate) fn check_head(descriptor: &DataObjectDescriptor, payload_len: u64) -> Result<()> {
+    let pipeline = match pipeline_of(descriptor) {
+        Err(error) if error.kind() == crate::ErrorKind::Unsupported => return Ok(()),
+        pipeline => pipeline?,
+    };
+    if descriptor.is_raw() && payload_len != pipeline.decoded_len() {
+        let message = format!("payload of {payload_len} bytes for an object of {}", pipeline.decoded_len());
+        let fault = crate::Fault::format("payload_length_mismatch", message);
+        return Err(crate::TensogramError::Encoding(fault));
+    }
+    Ok(())
+}
+
 /// Byte order and threads as the codecs want them.
 pub(crate) fn chain_options(
     descriptor: &DataObjectDescriptor,

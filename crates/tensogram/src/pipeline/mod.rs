@@ -10,7 +10,7 @@ mod range; // parts of payloads to parts of elements
 
 pub use range::SliceCost;
 
-pub(crate) use decode::{checked_pipeline, decode_into, decode_to_vec};
+pub(crate) use decode::{check_head, checked_pipeline, decode_into, decode_to_vec};
 pub(crate) use encode::{FiniteCheck, Prepared, prepare, prepare_pre_encoded};
 pub(crate) use encoded::{Encoded, PARTIAL_PAYLOAD, not_at_hand};
 pub(crate) use masks::read_masks;

@@ -8,17 +8,17 @@ use fw_codec::finite;
 use std::io::{self, Write};
 
 /// Bytes of a frame whose body has `body_len` bytes, padding excluded.
-pub(super) const fn frame_len(frame_type: FrameType, body_len: u64) -> u64 {
+pub(crate) const fn frame_len(frame_type: FrameType, body_len: u64) -> u64 {
     FRAME_HEADER_LEN + body_len + frame_type.footer_len()
 }
 
 /// `len` with the padding that follows a frame. Lengths here are of memory at hand and cannot overflow.
-pub(super) const fn padded(len: u64) -> u64 {
+pub(crate) const fn padded(len: u64) -> u64 {
     len.next_multiple_of(ALIGNMENT)
 }
 
 /// Writes a metadata, index, hash or preceder frame and its padding; returns the bytes written.
-pub(super) fn write_frame(sink: &mut impl Write, frame_type: FrameType, body: &[u8], hashing: bool) -> io::Result<u64> {
+pub(crate) fn write_frame(sink: &mut impl Write, frame_type: FrameType, body: &[u8], hashing: bool) -> io::Result<u64> {
     let length = frame_len(frame_type, body.len() as u64);
     let flags = FrameFlags::HASH_PRESENT.when(hashing);
     sink.write_all(&FrameHeader { frame_type, version: FRAME_VERSION, flags, length }.to_bytes())?;

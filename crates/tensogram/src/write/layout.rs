@@ -8,15 +8,15 @@ use crate::describe::Index;
 use crate::wire::{FrameType, PREAMBLE_LEN};
 
 /// The index of the objects of a message.
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// Positions and lengths in canonical CBOR; empty lists without objects.
-    pub(super) index_cbor: Vec<u8>,
+    pub(crate) index_cbor: Vec<u8>,
     /// Where the frames behind the last object begin.
-    pub(super) footer_start: u64,
+    pub(crate) footer_start: u64,
 }
 
 /// Lays out objects of these frame lengths behind header frames of these body lengths.
-pub(super) fn layout(metadata_len: usize, header_hash_len: Option<usize>, object_lens: &[u64]) -> Layout {
+pub(crate) fn layout(metadata_len: usize, header_hash_len: Option<usize>, object_lens: &[u64]) -> Layout {
     let frame = |frame_type, len: usize| padded(frame_len(frame_type, len as u64));
     let fixed = PREAMBLE_LEN
         + frame(FrameType::HEADER_METADATA, metadata_len)

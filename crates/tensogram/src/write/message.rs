@@ -46,7 +46,7 @@ pub fn encode_pre_encoded(
 }
 
 /// The base entry an encoder adds to: tensor information under `_reserved_` (TG-6.2).
-pub(super) fn tensor_information(descriptor: &DataObjectDescriptor) -> Value {
+pub(crate) fn tensor_information(descriptor: &DataObjectDescriptor) -> Value {
     let list = |numbers: &[u64]| Value::Array(numbers.iter().map(|number| Value::from(*number)).collect());
     let tensor: Value = [
         ("ndim", Value::from(descriptor.ndim)),

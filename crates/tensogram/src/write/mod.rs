@@ -11,3 +11,7 @@ pub use builder::MessageBuilder;
 pub use message::{encode, encode_pre_encoded};
 pub use options::{AggregateHash, EncodeOptions, MaskMethod};
 pub use stream::{Lengths, StreamingEncoder};
+
+pub(crate) use frames::{padded, write_frame};
+pub(crate) use layout::layout;
+pub(crate) use message::tensor_information;

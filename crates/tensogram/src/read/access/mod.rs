@@ -70,7 +70,7 @@ pub fn run<A: Access>(source: &(impl ReadAt + ?Sized), buffers: &mut Buffers, mu
 }
 
 /// A step whose positions count from the start of `message`, told in positions of the source.
-fn in_source<T>(message: Span, step: Result<Step<T>>) -> Result<Step<T>> {
+pub(crate) fn in_source<T>(message: Span, step: Result<Step<T>>) -> Result<Step<T>> {
     match step {
         Ok(Step::Need(spans)) => {
             // Positions inside a message that fits in 64 bits cannot overflow.

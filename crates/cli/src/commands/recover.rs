@@ -1,0 +1,53 @@
+//! `fw recover`: what is intact of a damaged Tensogram file.
+
+use super::{print, print_json};
+use crate::args::Recover;
+use crate::exit::{Outcome, Usage};
+use crate::input;
+use crate::render::{count, size};
+use anyhow::Result;
+use framewright::tensogram::{MessageState, RecoverOptions, Recovery, Unverified, recover_file};
+use std::path::Path;
+
+pub(crate) fn run(args: &Recover) -> Result<Outcome> {
+    if same_file(&args.file, &args.output) {
+        let text = format!("{} is the damaged file itself; write to another one", args.output.display());
+        return Err(Usage(text).into());
+    }
+    let mut options = RecoverOptions::default();
+    if args.unverified {
+        options.unverified = Unverified::Keep;
+    }
+    let recovery = match recover_file(&args.file, &args.output, &options) {
+        Ok(recovery) => recovery,
+        Err(error) => return input::named(&args.file, error),
+    };
+    if args.json {
+        print_json(&serde_json::to_value(&recovery)?)?;
+    } else {
+        for finding in recovery.report.findings() {
+            eprintln!("{finding}");
+        }
+        print(&summary(&recovery, &args.output))?;
+    }
+    Ok(if recovery.is_complete() { Outcome::Fine } else { Outcome::Lossy })
+}
+
+fn summary(recovery: &Recovery, output: &Path) -> String {
+    let number = |state| recovery.messages.iter().filter(|message| message.state == state).count();
+    let written = recovery.messages.last().map_or(0, |message| message.output.end);
+    format!(
+        "{}: {}, {} in {} ({} intact, {} rebuilt, {} with losses)\n",
+        output.display(),
+        size(written),
+        count(recovery.object_count(), "object"),
+        count(recovery.messages.len(), "message"),
+        number(MessageState::Intact),
+        number(MessageState::Rebuilt),
+        number(MessageState::Partial),
+    )
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}

@@ -1,0 +1,49 @@
+//! `fw recover`.
+
+use super::{fine, fw, vectors};
+
+#[test]
+fn recover() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let message = std::fs::read(vectors("tensogram").join("two_objects_metadata.tgm")).unwrap();
+    let mut damaged = [&message[..], &message].concat();
+    // The first object of the second message.
+    damaged[message.len() + 578] ^= 1;
+    std::fs::write(at("damaged.tgm"), &damaged).unwrap();
+    let run = fw(folder.path(), "recover damaged.tgm -o good.tgm");
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert_eq!(run.text(), "good.tgm: 1.56 KiB, 3 objects in 2 messages (1 intact, 0 rebuilt, 1 with losses)\n");
+    assert!(run.err.contains("error[object_lost]: object 0 is lost (bytes 1472..1633)"), "{}", run.err);
+    fine(folder.path(), "validate good.tgm --mode full");
+    let listed = fine(folder.path(), "ls good.tgm");
+    assert!(listed.text().contains("      1       0  msl"), "{}", listed.text());
+    let json = fw(folder.path(), "recover damaged.tgm -o good.tgm --json").json();
+    assert_eq!((&json["complete"], &json["messages"][0]["state"]), (&false.into(), &"intact".into()));
+
+    damaged.truncate(message.len());
+    damaged[0] = b'X';
+    std::fs::write(at("head.tgm"), &damaged).unwrap();
+    let run = fw(folder.path(), "recover head.tgm -o head-good.tgm");
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(std::fs::read(at("head-good.tgm")).unwrap(), message, "rebuilt to the byte");
+
+    std::fs::write(at("hopeless.tgm"), [7; 999]).unwrap();
+    let run = fw(folder.path(), "recover hopeless.tgm -o none.tgm");
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("nothing could be saved from hopeless.tgm"), "{}", run.err);
+    assert!(!at("none.tgm").exists());
+    let run = fw(folder.path(), "recover damaged.tgm -o damaged.tgm");
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert_eq!(fw(folder.path(), "recover absent.tgm -o none.tgm").code, 1);
+}
+
+#[test]
+fn frames_without_digests() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(vectors("tensogram").join("f32_nohash.tgm"), folder.path().join("plain.tgm")).unwrap();
+    assert_eq!(fw(folder.path(), "recover plain.tgm -o out.tgm").code, 1);
+    fine(folder.path(), "recover plain.tgm -o out.tgm --unverified");
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("plain.tgm"), read("out.tgm"));
+}

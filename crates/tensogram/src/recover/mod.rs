@@ -1,0 +1,232 @@
+//! What can be saved from a damaged file: every intact message as it is, and from damaged ones every intact object.
+//!
+//! A message is intact when its frames follow one another, every digest matches and everything that describes it can be
+//! read; it is copied byte for byte. From anything else single frames are saved: found by their markers, taken only when
+//! their digest matches, and put into a new message with what is left of the metadata. Nothing is made up: what is lost is
+//! reported with its bytes, and a message that lost something says so under `recovered` in its `_extra_`.
+
+mod draft; // what is known of a damaged message
+mod find; // markers in bytes that cannot be followed
+mod frames; // one frame, and whether it can be trusted
+mod intact; // messages that need no help
+mod rebuild; // a new message from what is left
+mod salvage; // frames out of damaged bytes
+
+use crate::error::{Fault, Result, TensogramError};
+use crate::read::scan_source;
+use fw_bytes::{Limits, Span};
+use fw_report::{Finding, Report};
+use fw_source::{AtomicFile, FileSource, ReadAt};
+use salvage::Salvage;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// What to do with frames that carry no digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Unverified {
+    /// Leave them out, and report them.
+    #[default]
+    Drop,
+    /// Keep them: nothing says that they are damaged, and nothing that they are not.
+    Keep,
+}
+
+/// How to recover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RecoverOptions {
+    /// What to do with frames that carry no digest.
+    pub unverified: Unverified,
+    /// Caps on what the input may ask for.
+    pub limits: Limits,
+}
+
+/// What became of one message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecoveredMessage {
+    /// Where it stood.
+    pub source: Span,
+    /// Where it stands in the output.
+    pub output: Span,
+    /// Whether it was copied as it is, or rebuilt from its frames.
+    pub state: MessageState,
+    /// Objects in the output.
+    pub object_count: usize,
+    /// Objects it had, where something that was saved tells.
+    pub expected_count: Option<usize>,
+}
+
+/// How a message came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MessageState {
+    /// Byte for byte.
+    Intact,
+    /// From its frames, none of them lost.
+    Rebuilt,
+    /// From its frames, not all of them there.
+    Partial,
+}
+
+/// What was saved, and what was not.
+#[derive(Clone, Debug, Default)]
+pub struct Recovery {
+    /// The messages of the output, in order.
+    pub messages: Vec<RecoveredMessage>,
+    /// What was lost, as errors, and what was mended without loss, as warnings; with the bytes of the input.
+    pub report: Report,
+}
+
+impl Recovery {
+    /// True when nothing was lost.
+    pub fn is_complete(&self) -> bool {
+        self.report.is_ok()
+    }
+
+    /// Objects in the output.
+    pub fn object_count(&self) -> usize {
+        self.messages.iter().map(|message| message.object_count).sum()
+    }
+}
+
+impl Serialize for Recovery {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("complete", &self.is_complete())?;
+        map.serialize_entry("messages", &self.messages)?;
+        map.serialize_entry("findings", self.report.findings())?;
+        map.end()
+    }
+}
+
+impl Serialize for RecoveredMessage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(5))?;
+        map.serialize_entry("source", &[self.source.start, self.source.end])?;
+        map.serialize_entry("output", &[self.output.start, self.output.end])?;
+        let state = match self.state {
+            MessageState::Intact => "intact",
+            MessageState::Rebuilt => "rebuilt",
+            MessageState::Partial => "partial",
+        };
+        map.serialize_entry("state", state)?;
+        map.serialize_entry("object_count", &self.object_count)?;
+        map.serialize_entry("expected_count", &self.expected_count)?;
+        map.end()
+    }
+}
+
+/// Recovers a file into a new one, which appears whole or not at all.
+///
+/// # Errors
+/// `Io` when a file cannot be read or written; `Framing`, code `nothing_recovered`, when nothing could be saved, and then
+/// nothing is written.
+pub fn recover_file(input: impl AsRef<Path>, output: impl AsRef<Path>, options: &RecoverOptions) -> Result<Recovery> {
+    let source = FileSource::open(input)?;
+    let mut file = AtomicFile::create(output)?;
+    let mut sink = BufWriter::with_capacity(1 << 20, &mut file);
+    let recovery = recover_source(&source, &mut sink, options)?;
+    sink.flush()?;
+    drop(sink);
+    if recovery.messages.is_empty() {
+        let text = format!("nothing could be saved from {}", source.path().display());
+        return Err(TensogramError::Framing(Fault::format("nothing_recovered", text)));
+    }
+    file.commit()?;
+    Ok(recovery)
+}
+
+/// Recovers bytes in memory.
+///
+/// # Errors
+/// Only when memory fails: what the bytes say never does.
+///
+/// ```
+/// use fw_tensogram::*;
+///
+/// let message = MessageBuilder::new().tensor(&[3], &[1u8, 2, 3])?.tensor(&[2], &[4u8, 5])?.encode()?;
+/// let mut damaged = message.clone();
+/// damaged[0] ^= 1;
+/// assert!(scan(&damaged).is_empty());
+/// let (saved, recovery) = recover(&damaged, &RecoverOptions::default())?;
+/// assert!(recovery.is_complete(), "only the preamble was damaged");
+/// assert_eq!(MessageView::open(&saved)?.object(1)?.bytes(), Some(&[4u8, 5][..]));
+/// # Ok::<(), TensogramError>(())
+/// ```
+pub fn recover(bytes: &[u8], options: &RecoverOptions) -> Result<(Vec<u8>, Recovery)> {
+    let mut out = Vec::new();
+    let recovery = recover_source(bytes, &mut out, options)?;
+    Ok((out, recovery))
+}
+
+/// Recovers any source into any sink. At most one piece of metadata is held in memory, and no payload.
+///
+/// # Errors
+/// `Io` when the source cannot be read or the sink not written.
+pub fn recover_source(
+    source: &(impl ReadAt + ?Sized),
+    sink: &mut impl Write,
+    options: &RecoverOptions,
+) -> Result<Recovery> {
+    let len = source.len()?;
+    let mut recovery = Recovery::default();
+    let mut written = 0u64;
+    let mut salvage = Salvage::new(source, len, *options);
+    let parts = parts(source, len, options)?;
+    let intact: Vec<u64> = parts.iter().filter(|part| part.intact.is_some()).map(|part| part.span.start).collect();
+    for part in &parts {
+        // A frame that was saved may reach into what follows: what looked like a message there was part of its payload.
+        let span = Span::new(part.span.start.max(salvage.position()), part.span.end);
+        if span.is_empty() {
+            continue;
+        }
+        if let Some(object_count) = part.intact.filter(|_| span == part.span) {
+            frames::copy(source, span, sink)?;
+            let output = Span::new(written, written.saturating_add(span.len()));
+            written = output.end;
+            let expected_count = Some(object_count);
+            let state = MessageState::Intact;
+            recovery.messages.push(RecoveredMessage { source: span, output, state, object_count, expected_count });
+            continue;
+        }
+        for draft in salvage.run(span, &intact, &mut recovery.report)? {
+            if let Some(message) = rebuild::write(source, sink, &draft, written, &mut recovery.report)? {
+                written = message.output.end;
+                recovery.messages.push(message);
+            }
+        }
+    }
+    if len == 0 {
+        recovery.report.push(Finding::error("no_message", "there is not a single byte").level(LEVEL));
+    }
+    Ok(recovery)
+}
+
+/// A stretch of the source: an intact message with its number of objects, or anything else.
+struct Part {
+    span: Span,
+    intact: Option<usize>,
+}
+
+/// The source in parts: intact messages, and what lies between them in one piece each.
+fn parts(source: &(impl ReadAt + ?Sized), len: u64, options: &RecoverOptions) -> Result<Vec<Part>> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut position = 0;
+    for span in scan_source(source, &Default::default())? {
+        let Some(object_count) = intact::check(source, span, options)? else { continue };
+        if position < span.start {
+            parts.push(Part { span: Span::new(position, span.start), intact: None });
+        }
+        parts.push(Part { span, intact: Some(object_count) });
+        position = span.end;
+    }
+    if position < len {
+        parts.push(Part { span: Span::new(position, len), intact: None });
+    }
+    Ok(parts)
+}
+
+const LEVEL: &str = "recover";
