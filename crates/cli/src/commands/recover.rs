@@ -1,6 +1,6 @@
 //! `fw recover`: what is intact of a damaged Tensogram file.
 
-use super::{print, print_json};
+use super::{print, print_report};
 use crate::args::Recover;
 use crate::exit::{Outcome, Usage};
 use crate::input;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Recover) -> Result<Outcome> {
         Err(error) => return input::named(&args.file, error),
     };
     if args.json {
-        print_json(&serde_json::to_value(&recovery)?)?;
+        print_report("recover", recovery.is_complete(), serde_json::to_value(&recovery)?)?;
     } else {
         for finding in recovery.report.findings() {
             eprintln!("{finding}");

@@ -35,7 +35,7 @@ fn recover() {
     assert!(!at("none.tgm").exists());
     let run = fw(folder.path(), "recover damaged.tgm -o damaged.tgm");
     assert_eq!(run.code, 2, "{}", run.err);
-    assert_eq!(fw(folder.path(), "recover absent.tgm -o none.tgm").code, 1);
+    assert_eq!(fw(folder.path(), "recover absent.tgm -o none.tgm").code, 2);
 }
 
 #[test]
