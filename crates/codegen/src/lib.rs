@@ -21,8 +21,11 @@
 // Rooms in the order data flows.
 pub mod lang; // one folder per language
 mod names; // schema names to names a language accepts
-mod output;
-mod text; // an indent tree // files on disk: written when they change, compared for --check
+mod text; // an indent tree
 
+mod build; // for build scripts
+mod output; // files on disk: written when they change, compared for --check
+
+pub use build::{BuildError, build, build_into};
 pub use lang::{Error, File, Lang, Options, generate};
 pub use output::{Freshness, compare, write};

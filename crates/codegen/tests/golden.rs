@@ -6,8 +6,13 @@ use fw_codegen::{File, Freshness, Lang, Options, compare, generate, write};
 use std::path::Path;
 
 /// Where the files of each language lie below `examples/struct-frame`.
-const FOLDERS: &[(Lang, &str)] =
-    &[(Lang::GraphQl, "documents"), (Lang::Markdown, "documents"), (Lang::Wireshark, "documents")];
+const FOLDERS: &[(Lang, &str)] = &[
+    (Lang::CSharp, "csharp/generated"),
+    (Lang::GraphQl, "documents"),
+    (Lang::Markdown, "documents"),
+    (Lang::Rust, "rust/generated"),
+    (Lang::Wireshark, "documents"),
+];
 
 #[test]
 fn generated_files_are_as_checked_in() {

@@ -68,3 +68,60 @@ fn written_as_rustfmt_writes() {
     }
     run(&mut rustfmt);
 }
+
+/// What the program checks is written there; here it is built as a build script and `include_schema!` would do it.
+#[test]
+fn behaves() {
+    let folder = project("rust-behaviour", "");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let out = folder.join("out");
+    let watched = fw_codegen::build_into(&here.join("tests/schemas/torture.sf"), &out).unwrap();
+    assert!(watched.iter().any(|path| path.ends_with("other.sf")), "imports are watched too: {watched:?}");
+    fs::copy(here.join("tests/programs/behaviour.rs"), folder.join("src/main.rs")).unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--offline", "--quiet"]).current_dir(&folder).env("OUT_DIR", out);
+    cargo.env("CARGO_TARGET_DIR", folder.with_file_name("rust-target"));
+    assert_eq!(run(&mut cargo), "all as it should be\n");
+}
+
+#[test]
+fn a_fault_in_the_schema_stops_the_build() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("broken.sf");
+    fs::write(&schema, "package broken; message A { uint61 x = 1; }").unwrap();
+    let error = fw_codegen::build_into(&schema, folder.path()).unwrap_err();
+    assert!(format!("{error:?}").contains("uint61"), "{error:?}");
+}
+
+#[test]
+fn the_example_runs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // A copy, so that nothing is built among the sources.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-example");
+    let _ = fs::remove_dir_all(&folder);
+    copy(&root.join("examples/struct-frame/rust"), &folder);
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let runtime = root.join("crates/structframe").canonicalize().unwrap();
+    fs::write(folder.join("Cargo.toml"), manifest.replace("../../../crates/structframe", runtime.to_str().unwrap()))
+        .unwrap();
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--offline", "--quiet"]).current_dir(&folder);
+    cargo.env("CARGO_TARGET_DIR", folder.with_file_name("rust-target"));
+    let words = run(&mut cargo);
+    assert!(words.contains("go to (3, 4, 0): accepted, \"5.0 m, 10 s\"\n"), "{words}");
+    assert!(words.contains("telemetry at 0.") && words.contains("AUTOMATIC"), "{words}");
+    assert!(words.ends_with("halt: accepted, \"stopped: tea time\"\n"), "{words}");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true if entry.file_name() == "target" => {}
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}

@@ -25,14 +25,31 @@
 #[cfg(test)]
 extern crate std;
 
+mod client; // send, hand on, wait for an answer
 pub mod field; // what generated code is made of
 mod frame; // bytes <-> frames: writer, state machine, readers
 mod message; // what generated code implements
 mod wire; // which bytes stand around a payload
 
+pub use client::{Client, ClientError, Subscribers, Transport};
 pub use field::{ArrayView, Bounded, FitError, FixedText, Text, TextView};
 pub use frame::{BadChecksum, Counters, Event, Frame, Frames, Stream, WriteError, frame_len, write};
 pub use message::{Message, MessageError, read_message, write_message};
 pub use wire::{
     Framing, Header, HeaderKind, Layout, Lookup, MessageInfo, PayloadKind, Profile, UnknownFraming, UnknownProfile,
 };
+
+/// The messages that `fw_codegen::build` made from a schema of this name: a `pub mod` for each package, `MESSAGES` and
+/// `AnyMessage`.
+///
+/// ```ignore
+/// mod messages {
+///     fw_structframe::include_schema!("robot");
+/// }
+/// ```
+#[macro_export]
+macro_rules! include_schema {
+    ($name:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $name, "/mod.rs"));
+    };
+}

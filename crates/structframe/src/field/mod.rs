@@ -17,4 +17,4 @@ pub use fixed::{Field, padded, read_fixed, take, write_fixed, zeroed};
 pub use serde::{array, blobs, bounded_blobs};
 pub use text::{FitError, FixedText, Text};
 pub use trimmed::{Reader, Trim, Writer};
-pub use view::{ArrayView, Item, TextView};
+pub use view::{ArrayView, Item, TextView, content, item, part, whole};

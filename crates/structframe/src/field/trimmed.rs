@@ -152,7 +152,7 @@ impl<'p> Reader<'p> {
     /// When bytes are missing, or the count exceeds its bound: then nobody knows where the next field begins.
     #[inline]
     pub fn trimmed<T: Trim>(&mut self, name: &'static str) -> Result<T, MessageError> {
-        self.trimmed_bytes::<T>(name).map(T::take)
+        self.counted(T::LIMIT, T::UNIT, name).map(T::take)
     }
 
     /// An extension field at full width; `None` when it is not all there, and then nothing behind it is.
@@ -234,16 +234,26 @@ impl<'p> Reader<'p> {
     ///
     /// # Errors
     /// As [`trimmed`](Self::trimmed).
-    pub fn trimmed_bytes<T: Trim>(&mut self, field: &'static str) -> Result<&'p [u8], MessageError> {
-        let prefix = prefix_len(T::LIMIT);
+    pub fn counted(&mut self, limit: usize, unit: usize, field: &'static str) -> Result<&'p [u8], MessageError> {
+        let prefix = prefix_len(limit);
         let begin = *self;
         let count = if prefix > 1 { self.field::<u16>(field)? } else { self.field::<u8>(field)?.into() };
         let count = usize::from(count);
-        if count > T::LIMIT {
-            return Err(MessageError::TooLong { field, len: count, max: T::LIMIT });
+        if count > limit {
+            return Err(MessageError::TooLong { field, len: count, max: limit });
         }
         *self = begin;
-        self.bytes(prefix + count * T::UNIT, field)
+        self.bytes(prefix.saturating_add(count.saturating_mul(unit)), field)
+    }
+
+    /// The bytes of a length-prefixed union, which must be at least `need`.
+    ///
+    /// # Errors
+    /// When bytes are missing.
+    pub fn prefixed_of(&mut self, need: usize, field: &'static str) -> Result<&'p [u8], MessageError> {
+        let bytes = self.prefixed(field)?;
+        let (at, have) = (self.at.saturating_sub(bytes.len()), bytes.len());
+        if have < need { Err(MessageError::Truncated { field, at, need, have }) } else { Ok(bytes) }
     }
 
     #[inline]

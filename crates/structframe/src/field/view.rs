@@ -1,6 +1,8 @@
 //! Arrays and text borrowed from a payload.
 
+use super::bounded::prefix_len;
 use super::fixed::Field;
+use crate::message::MessageError;
 use core::fmt;
 use core::marker::PhantomData;
 use core::str::{Utf8Error, from_utf8};
@@ -67,6 +69,40 @@ impl PartialEq<&str> for TextView<'_> {
     fn eq(&self, other: &&str) -> bool {
         self.0 == other.as_bytes()
     }
+}
+
+/// The bytes of a message in the fixed layout, of which there must be `N`.
+///
+/// # Errors
+/// When there are fewer.
+#[inline]
+pub fn whole<'p, const N: usize>(payload: &'p [u8], field: &'static str) -> Result<&'p [u8; N], MessageError> {
+    let have = payload.len();
+    payload.first_chunk().ok_or(MessageError::Truncated { field, at: 0, need: N, have })
+}
+
+/// The units behind the count of a bounded field, no more than its bound.
+#[inline]
+pub fn content(bytes: &[u8], limit: usize, unit: usize) -> &[u8] {
+    let (prefix, content) = bytes.split_at_checked(prefix_len(limit)).unwrap_or((bytes, &[]));
+    let count = match *prefix {
+        [low, high] => u16::from_le_bytes([low, high]),
+        [one] => one.into(),
+        _ => 0,
+    };
+    part(content, usize::from(count).min(limit).saturating_mul(unit))
+}
+
+/// The first `len` bytes, or all.
+#[inline]
+pub fn part(bytes: &[u8], len: usize) -> &[u8] {
+    bytes.get(..len).unwrap_or(bytes)
+}
+
+/// Reads an element, as [`Item::item`] does, of the type that the place asks for.
+#[inline]
+pub fn item<'p, T: Item<'p>>(bytes: &'p [u8]) -> T {
+    T::item(bytes)
 }
 
 /// What an [`ArrayView`] gives for the bytes of one element.

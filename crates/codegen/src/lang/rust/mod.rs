@@ -10,6 +10,7 @@ mod names; // what everything is called
 mod style; // where rustfmt breaks lines
 mod types; // schema types as Rust types
 mod union; // enums that hold members
+mod view; // borrowed from a payload
 mod wire; // the trimmed layout
 mod words; // taken words
 
@@ -40,7 +41,15 @@ pub(super) fn files(schema: &Schema, _: &Options) -> Result<Vec<File>, Error> {
 const STEP: &str = "    ";
 
 /// Comments come from the schema, and names follow its grouping: neither is ours to judge.
-const ALLOWED: [&str; 3] = ["clippy::doc_lazy_continuation,", "clippy::enum_variant_names,", "clippy::approx_constant"];
+const ALLOWED: [&str; 7] = [
+    "clippy::approx_constant,",
+    "clippy::doc_lazy_continuation,",
+    "clippy::enum_variant_names,",
+    "clippy::len_without_is_empty,",
+    "clippy::new_ret_no_self,",
+    "clippy::should_implement_trait,",
+    "clippy::wrong_self_convention",
+];
 
 fn package(schema: &Schema, names: &Names, package: &Package, index: Option<PackageIndex>) -> Text {
     let mut text = Text::new();
@@ -70,6 +79,7 @@ fn package(schema: &Schema, names: &Names, package: &Package, index: Option<Pack
         text.gap();
         message::print(&context, *index, &mut text);
         union::print(&context, *index, &mut text);
+        view::print(&context, *index, &mut text);
     }
     text
 }

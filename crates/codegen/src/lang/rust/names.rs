@@ -71,7 +71,7 @@ impl Names {
             }
             for index in &package.enums {
                 if let Some(parent) = schema[*index].parent {
-                    let parent = &names.messages[parent.get()].ty;
+                    let parent = pascal(&schema[parent].name);
                     names.enums[index.get()].ty = types.claim(&format!("{parent}{}", pascal(&schema[*index].name)));
                 }
                 let mut constants = Scope::new(CONSTANTS);
@@ -113,17 +113,19 @@ impl Names {
     fn parts(&mut self, schema: &Schema, index: MessageIndex, types: &mut Scope) {
         let message = &schema[index];
         let names = &mut self.messages[index.get()];
-        names.view = types.claim(&format!("{}View", names.ty));
+        let stem = pascal(&message.name);
+        names.view = types.claim(&format!("{stem}View"));
         let (mut fields, mut methods) = (Scope::new(FIELDS), Scope::new(VIEWS));
         names.fields = message.fields.iter().map(|field| fields.claim(&snake(&field.name))).collect();
         for union in &message.unions {
             let without_tag = union.discriminator.is_empty();
             let mut members = Scope::new(if without_tag { FIELDS } else { VARIANTS });
             let case = if without_tag { snake } else { pascal };
-            let ty = types.claim(&format!("{}{}", names.ty, pascal(&union.name)));
+            let both = format!("{stem}{}", pascal(&union.name));
+            let ty = types.claim(&both);
             names.unions.push(UnionNames {
                 field: fields.claim(&snake(&union.name)),
-                view: types.claim(&format!("{ty}View")),
+                view: types.claim(&format!("{both}View")),
                 ty,
                 members: union.members.iter().map(|member| members.claim(&case(&member.name))).collect(),
             });

@@ -23,6 +23,10 @@ impl Context<'_> {
         self.path(self.schema[index].package, &self.names.message(index).ty)
     }
 
+    pub(super) fn view_type(&self, index: MessageIndex) -> String {
+        self.path(self.schema[index].package, &self.names.message(index).view)
+    }
+
     pub(super) fn element(&self, element: Element) -> String {
         match element {
             Element::Scalar(scalar) => scalar_type(scalar).to_owned(),

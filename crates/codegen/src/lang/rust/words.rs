@@ -13,7 +13,7 @@ pub(super) const TYPES: Taken = Taken {
 pub(super) const FIELDS: Taken = Taken { keywords: KEYWORDS, runtime: &[], suffix: "_" };
 
 /// Methods of a view beside those of its fields.
-pub(super) const VIEWS: Taken = Taken { keywords: KEYWORDS, runtime: &["decode", "read"], suffix: "_" };
+pub(super) const VIEWS: Taken = Taken { keywords: KEYWORDS, runtime: &["fixed", "read"], suffix: "_" };
 
 /// Variants of a union: each has these two of its own.
 pub(super) const VARIANTS: Taken = Taken { keywords: &["Self"], runtime: &["Unknown", "Unset"], suffix: "_" };
