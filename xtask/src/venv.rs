@@ -17,7 +17,7 @@ const REQUIRED: &[&str] =
     &["numpy", "ml_dtypes", "tensogram==0.24.0", "bintensors==0.2.0", "safetensors", "struct-frame==0.10.9"];
 
 /// Groups that are welcome: one that does not install is named and its tests are skipped.
-const OPTIONAL: &[&[&str]] = &[&["eccodes", "eccodeslib"], &["graphql-core"]];
+const OPTIONAL: &[&[&str]] = &[&["eccodes", "eccodeslib"], &["graphql-core"], &["rangehttpserver", "moto[server]"]];
 
 /// A ready environment.
 pub(crate) struct Environment {
