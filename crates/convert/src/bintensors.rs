@@ -3,19 +3,24 @@
 use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
 use crate::{ConvertError, Format, attributes};
 use fw_bintensors::{DTYPE_KEY_PREFIX, ReadOptions, Reader, SHAPE_KEY_PREFIX, logical};
-use fw_source::FileSource;
+use fw_source::{FileSource, ReadAt};
 use fw_tensor::Selection;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub(crate) struct BinTensorsFile {
-    reader: Reader<FileSource>,
+pub(crate) struct BinTensorsFile<S = FileSource> {
+    reader: Reader<S>,
     entries: Vec<Entry>,
     metadata: Option<BTreeMap<String, String>>,
 }
 
 pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<BinTensorsFile, ConvertError> {
-    let reader = Reader::open_with(path, options)?;
+    open_source(FileSource::open(path)?, options)
+}
+
+/// A file behind any source; opening reads its header only.
+pub(crate) fn open_source<S: ReadAt>(source: S, options: &ReadOptions) -> Result<BinTensorsFile<S>, ConvertError> {
+    let reader = Reader::new(source, options)?;
     let header = reader.metadata();
     let mut metadata = header.metadata().map(|user| user.to_map());
     let get = |key: &str| metadata.as_ref().and_then(|map| map.get(key)).map(String::as_str);
@@ -48,7 +53,7 @@ impl BinTensorsFile {
     }
 }
 
-impl TensorFile for BinTensorsFile {
+impl<S: ReadAt + Send> TensorFile for BinTensorsFile<S> {
     fn format(&self) -> Format {
         Format::BinTensors
     }

@@ -43,6 +43,6 @@ pub use detect::{Format, detect};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
 pub use error::ConvertError;
 pub use loss::{Feature, LOSS_TABLE, Loss, LossGroup, LossRow};
-pub use model::{Attributes, Entry, Pieces, TensorFile, Unreadable, open, open_with};
+pub use model::{Attributes, Entry, Pieces, TensorFile, Unreadable, open, open_source, open_with};
 pub use numpy::npy_header;
-pub use show::{Info, Row, dump, info, ls, rows, validate};
+pub use show::{Info, Row, dump, info, info_of, ls, rows, validate};

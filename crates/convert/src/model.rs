@@ -134,6 +134,29 @@ pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dy
     })
 }
 
+/// Opens a file behind any source, a store for example; `name` is for its format where its bytes do not tell.
+///
+/// Only the header is read; later reads touch only what is asked for.
+///
+/// # Errors
+/// When the source cannot be read, the file is wrong, or is of a format that is opened by path only: npy, npz, checkpoints
+/// in several files, and Tensogram, which has readers of its own.
+pub fn open_source(
+    source: impl fw_source::ReadAt + Send + 'static,
+    name: &str,
+) -> Result<Box<dyn TensorFile>, ConvertError> {
+    let mut head = vec![0; source.len()?.min(16) as usize];
+    source.read_exact_at(0, &mut head)?;
+    match Format::of_bytes(&head).or_else(|| Format::of_name(Path::new(name))) {
+        Some(Format::SafeTensors) => Ok(Box::new(safetensors::open_source(source)?)),
+        None | Some(Format::BinTensors) => Ok(Box::new(bintensors::open_source(source, &ReadOptions::default())?)),
+        Some(other) => {
+            let message = format!("{name}: {other} files are opened by path");
+            Err(ConvertError::unsupported("by_path_only", message))
+        }
+    }
+}
+
 /// Part of data at hand.
 pub(crate) fn cut(entry: &Entry, data: &[u8], selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
     let plan = selection.plan(&entry.shape)?;

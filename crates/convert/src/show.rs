@@ -56,10 +56,21 @@ pub struct Row {
 /// When it cannot be read or is wrong.
 pub fn info(path: impl AsRef<Path>) -> Result<Info, ConvertError> {
     let path = path.as_ref();
-    let file = open(path)?;
+    let mut info = info_of(&*open(path)?, std::fs::metadata(path)?.len())?;
+    if info.format == Format::BinTensors {
+        info.readable_by_reference = Some(fw_bintensors::readable_by_reference(&head(path)?));
+    }
+    Ok(info)
+}
+
+/// Summarises an open file of `file_len` bytes.
+///
+/// # Errors
+/// When a size does not fit in 64 bits.
+pub fn info_of(file: &dyn TensorFile, file_len: u64) -> Result<Info, ConvertError> {
     let mut info = Info {
         format: file.format(),
-        file_len: std::fs::metadata(path)?.len(),
+        file_len,
         tensor_count: file.entries().len(),
         data_len: 0,
         element_count: 0,
@@ -75,9 +86,6 @@ pub fn info(path: impl AsRef<Path>) -> Result<Info, ConvertError> {
         let (count, bytes) = info.types.entry(entry.dtype.to_string()).or_default();
         *count = count.saturating_add(1);
         *bytes = bytes.saturating_add(len);
-    }
-    if info.format == Format::BinTensors {
-        info.readable_by_reference = Some(fw_bintensors::readable_by_reference(&head(path)?));
     }
     Ok(info)
 }

@@ -7,7 +7,7 @@ mod write; // entries to a header, in the reference's order
 
 pub(crate) use dtype::type_name;
 pub(crate) use header::parse;
-pub(crate) use read::open;
+pub(crate) use read::{open, open_source};
 pub(crate) use write::{Layout, layout};
 
 /// The reference refuses longer headers.

@@ -9,13 +9,17 @@ use fw_tensor::Selection;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub(crate) struct SafeTensorsFile {
-    source: FileSource,
+pub(crate) struct SafeTensorsFile<S = FileSource> {
+    source: S,
     header: Header,
 }
 
 pub(crate) fn open(path: &Path) -> Result<SafeTensorsFile, ConvertError> {
-    let source = FileSource::open(path)?;
+    open_source(FileSource::open(path)?)
+}
+
+/// A file behind any source; opening reads its header only.
+pub(crate) fn open_source<S: ReadAt>(source: S) -> Result<SafeTensorsFile<S>, ConvertError> {
     let bytes = read_head(&source)?;
     let mut header = parse(&bytes, source.len()?)?;
     attributes::restore(&mut header.entries, &mut header.metadata);
@@ -23,7 +27,7 @@ pub(crate) fn open(path: &Path) -> Result<SafeTensorsFile, ConvertError> {
 }
 
 /// The length field and the header.
-pub(crate) fn read_head(source: &FileSource) -> Result<Vec<u8>, ConvertError> {
+pub(crate) fn read_head(source: &impl ReadAt) -> Result<Vec<u8>, ConvertError> {
     let file_len = source.len()?;
     let mut size = vec![0u8; file_len.min(SIZE_LEN) as usize];
     source.read_exact_at(0, &mut size)?;
@@ -41,7 +45,7 @@ impl SafeTensorsFile {
     }
 }
 
-impl TensorFile for SafeTensorsFile {
+impl<S: ReadAt + Send> TensorFile for SafeTensorsFile<S> {
     fn format(&self) -> Format {
         Format::SafeTensors
     }
