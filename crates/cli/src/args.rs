@@ -20,6 +20,22 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    pub(crate) store: Store,
+}
+
+/// How files in stores are reached: info, ls, dump, cat and validate take http(s), s3, gs and az URLs.
+#[cfg(feature = "remote")]
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Store {
+    /// A setting of the store that a URL names, such as endpoint=http://localhost:9000 or skip_signature=true; may be
+    /// repeated. Credentials come from the environment (AWS_..., GOOGLE_..., AZURE_...) otherwise
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub(crate) store_option: Vec<String>,
+    /// Let a command read a whole file from a store, where it cannot do with a part
+    #[arg(long, global = true)]
+    pub(crate) allow_full_read: bool,
 }
 
 #[derive(Debug, Subcommand)]

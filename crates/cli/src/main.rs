@@ -6,13 +6,16 @@ mod commands; // one file per command
 mod exit; // what the process returns
 mod frames; // where frames come from
 mod input; // where files come from
+#[cfg(feature = "remote")]
+mod remote; // files in stores, by URL
 mod render; // text for people, JSON for programs
 
 use clap::Parser;
 use exit::Voice;
 
 fn main() -> std::process::ExitCode {
-    let args = match args::Args::try_parse() {
+    #[cfg_attr(not(feature = "remote"), expect(unused_mut, reason = "only a file in a store changes places"))]
+    let mut args = match args::Args::try_parse() {
         Ok(args) => args,
         // Programs that ask for JSON get it, whatever is wrong.
         Err(error) if error.use_stderr() && std::env::args().any(|word| word == "--json") => {
@@ -24,5 +27,9 @@ fn main() -> std::process::ExitCode {
         Err(error) => error.exit(),
     };
     let (name, voice) = (args.command.name(), args.command.voice());
-    exit::code(name, voice, commands::run(&args.command))
+    #[cfg(feature = "remote")]
+    let done = remote::run(&mut args.command, &args.store);
+    #[cfg(not(feature = "remote"))]
+    let done = commands::run(&args.command);
+    exit::code(name, voice, done)
 }

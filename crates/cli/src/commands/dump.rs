@@ -90,7 +90,7 @@ fn ranges(tree: &Tree) -> String {
     text
 }
 
-fn message_text(message: &Survey, index: usize, span: Span) -> String {
+pub(crate) fn message_text(message: &Survey, index: usize, span: Span) -> String {
     let mut text = format!("message {index}, bytes {span} ({})\n", size(span.len()));
     if let Some(preamble) = &message.preamble {
         let _ = writeln!(text, "  flags: {}", preamble.flags);
@@ -144,7 +144,7 @@ fn message_text(message: &Survey, index: usize, span: Span) -> String {
     text
 }
 
-fn message_json(message: &Survey, index: usize, span: Span) -> serde_json::Value {
+pub(crate) fn message_json(message: &Survey, index: usize, span: Span) -> serde_json::Value {
     let metadata = match &message.metadata {
         Ok(metadata) => json!({
             "base": metadata.base, "_extra_": metadata.extra, "_reserved_": metadata.reserved,

@@ -6,6 +6,7 @@ use crate::exit::{Outcome, Usage};
 use crate::input;
 use crate::render::{count, size};
 use anyhow::Result;
+use framewright::bytes::Span;
 use framewright::convert::{self, Format, Info};
 use framewright::tensogram::{Survey, TensogramFile, survey};
 use serde_json::json;
@@ -46,7 +47,7 @@ fn tensors(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn tensors_json(info: &Info, path: &str) -> serde_json::Value {
+pub(crate) fn tensors_json(info: &Info, path: &str) -> serde_json::Value {
     let types = info
         .types
         .iter()
@@ -65,7 +66,7 @@ fn tensors_json(info: &Info, path: &str) -> serde_json::Value {
     })
 }
 
-fn tensors_text(info: &Info, path: &str) -> String {
+pub(crate) fn tensors_text(info: &Info, path: &str) -> String {
     let types: Vec<_> = info.types.iter().map(|(name, (number, _))| format!("{name} ({number})")).collect();
     let mut lines = vec![
         ("file", format!("{path}, {}", size(info.file_len))),
@@ -88,7 +89,7 @@ fn tensors_text(info: &Info, path: &str) -> String {
 }
 
 /// What there is to say about a Tensogram file.
-struct Summary {
+pub(crate) struct Summary {
     path: String,
     file_len: u64,
     message_count: usize,
@@ -107,10 +108,20 @@ struct Summary {
 
 impl Summary {
     fn of(file: &TensogramFile) -> Result<Self> {
-        let spans = file.message_layouts()?;
         let file_len = std::fs::metadata(file.path())?.len();
+        let surveys = file.iter()?.map(|bytes| Ok(survey(&bytes?)));
+        Self::of_parts(file.path().display().to_string(), file_len, &file.message_layouts()?, surveys)
+    }
+
+    /// The summary of messages that were looked at.
+    pub(crate) fn of_parts(
+        path: String,
+        file_len: u64,
+        spans: &[Span],
+        surveys: impl Iterator<Item = Result<Survey>>,
+    ) -> Result<Self> {
         let mut summary = Self {
-            path: file.path().display().to_string(),
+            path,
             file_len,
             message_count: spans.len(),
             object_count: 0,
@@ -124,8 +135,8 @@ impl Summary {
             outside: file_len - spans.iter().map(|span| span.len()).sum::<u64>(),
             problems: 0,
         };
-        for message in file.iter()? {
-            summary.add(&survey(&message?));
+        for message in surveys {
+            summary.add(&message?);
         }
         Ok(summary)
     }
@@ -155,7 +166,7 @@ impl Summary {
         }
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let list = |counts: &BTreeMap<String, usize>| {
             let parts: Vec<_> = counts.iter().map(|(name, number)| format!("{name} ({number})")).collect();
             if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
@@ -178,7 +189,7 @@ impl Summary {
         lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
     }
 
-    fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         let types = self
             .dtypes
             .iter()

@@ -46,7 +46,7 @@ fn tensors(args: &Look) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn tensors_listing(rows: &[Row]) -> String {
+pub(crate) fn tensors_listing(rows: &[Row]) -> String {
     let mut table = Table::new(&["name", "dtype", "shape", ">size", ">bytes in the file"]);
     for row in rows {
         let place = row.span.map_or_else(|| "-".to_owned(), |[start, end]| format!("{start}..{end}"));
@@ -63,10 +63,15 @@ pub(crate) fn pipeline(descriptor: &DataObjectDescriptor) -> String {
 }
 
 pub(super) fn listing(file: &TensogramFile) -> Result<String> {
+    listing_of(file.iter()?.map(|bytes| Ok(survey(&bytes?))))
+}
+
+/// A line for every object of the messages given.
+pub(crate) fn listing_of(messages: impl Iterator<Item = Result<Survey>>) -> Result<String> {
     let mut table = Table::new(&[">message", ">object", "name", "dtype", "shape", "pipeline", ">stored", ">decoded"]);
     let mut remarks = String::new();
-    for (index, bytes) in file.iter()?.enumerate() {
-        let message = survey(&bytes?);
+    for (index, message) in messages.enumerate() {
+        let message = message?;
         if message.objects.is_empty() {
             let cells = [&index.to_string(), "-", "(no objects)", "", "", "", "", ""];
             table.row(cells.map(str::to_owned));
@@ -108,9 +113,19 @@ pub(super) fn listing(file: &TensogramFile) -> Result<String> {
 }
 
 fn listing_json(file: &TensogramFile) -> Result<serde_json::Value> {
+    let surveys = file.iter()?.map(|bytes| Ok(survey(&bytes?)));
+    listing_json_of(&file.path().display().to_string(), &file.message_layouts()?, surveys)
+}
+
+/// The same for programs.
+pub(crate) fn listing_json_of(
+    path: &str,
+    spans: &[Span],
+    surveys: impl Iterator<Item = Result<Survey>>,
+) -> Result<serde_json::Value> {
     let (mut messages, mut tensors, mut findings) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, (span, bytes)) in file.message_layouts()?.into_iter().zip(file.iter()?).enumerate() {
-        let message = survey(&bytes?);
+    for (index, (span, message)) in spans.iter().zip(surveys).enumerate() {
+        let message = message?;
         for (o, object) in message.objects.iter().enumerate() {
             let at = |span: Span, base: u64| [base + span.start, base + span.end];
             let region = at(object.parts.region, span.start);
@@ -147,7 +162,6 @@ fn listing_json(file: &TensogramFile) -> Result<serde_json::Value> {
             findings.push(finding);
         }
     }
-    let path = file.path().display().to_string();
     Ok(json!({
         "file": path, "format": "tensogram", "tensors": tensors, "unreadable": [], "findings": findings,
         "messages": messages,

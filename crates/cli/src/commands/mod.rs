@@ -5,11 +5,11 @@ mod cat;
 mod convert;
 mod decode;
 mod diff;
-mod dump;
+pub(crate) mod dump;
 mod encode;
 mod generate;
-mod info;
-mod ls;
+pub(crate) mod info;
+pub(crate) mod ls;
 mod recover;
 mod schema;
 mod tour;
@@ -43,7 +43,7 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
 }
 
 /// Results go to standard output in one write.
-fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
@@ -51,7 +51,7 @@ fn print(text: &str) -> Result<()> {
 }
 
 /// Prints what a command found as JSON: every such object says which command it is from and whether all is well.
-fn print_report(command: &str, ok: bool, mut report: serde_json::Value) -> Result<()> {
+pub(crate) fn print_report(command: &str, ok: bool, mut report: serde_json::Value) -> Result<()> {
     report["command"] = command.into();
     report["ok"] = ok.into();
     print_json(&report)

@@ -1,0 +1,231 @@
+//! Files in stores, by URL: metadata, listings and single tensors are read part by part; what needs everything says so.
+
+use crate::args::{Cat, Command, Dump, Store};
+use crate::commands::{self, dump, info, ls, print, print_report};
+use crate::exit::{Outcome, Usage};
+use anyhow::{Context, Result};
+use framewright::convert::{self, CatFormat, ConvertError, Format};
+use framewright::source::ReadAt;
+use framewright::source::nonblocking::wait_for;
+use framewright::source::remote::{StoreOptions, StoreSource, is_url, open_source};
+use framewright::tensogram::{DecodeOptions, RemoteFile, Survey};
+use framewright::tensor::{ByteOrder, Selection, swap_in_place};
+use serde_json::json;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Runs a command: in parts when its file is in a store and the command can do with them, else as always.
+///
+/// # Errors
+/// Whatever the command could not do; `Usage` naming `--allow-full-read` when the whole file would be needed.
+pub(crate) fn run(command: &mut Command, store: &Store) -> Result<Outcome> {
+    let Some(url) = file_of(command).and_then(|file| file.to_str()).filter(|file| is_url(file)).map(str::to_owned)
+    else {
+        return commands::run(command);
+    };
+    let source = open_source(&url, &options(store)?)?;
+    if let Some(done) = in_parts(command, &url, &source)? {
+        return Ok(done);
+    }
+    if !store.allow_full_read {
+        let len = source.object_len();
+        let text = format!(
+            "fw {} would have to read all {len} bytes of {}; say --allow-full-read to let it",
+            command.name(),
+            source.url()
+        );
+        return Err(Usage(text).into());
+    }
+    let folder = tempfile::tempdir()?;
+    let name = url.split(['?', '#']).next().and_then(|path| path.rsplit('/').next()).filter(|name| !name.is_empty());
+    let local = folder.path().join(name.unwrap_or("object"));
+    download(&source, &local).with_context(|| source.url().to_owned())?;
+    if let Some(file) = file_of(command) {
+        *file = local;
+    }
+    commands::run(command)
+}
+
+/// The file that a command looks at.
+fn file_of(command: &mut Command) -> Option<&mut PathBuf> {
+    match command {
+        Command::Info(args) => Some(&mut args.file),
+        Command::Ls(args) => Some(&mut args.file),
+        Command::Dump(args) => Some(&mut args.file),
+        Command::Validate(args) => Some(&mut args.file),
+        Command::Cat(args) => Some(&mut args.file),
+        _ => None,
+    }
+}
+
+fn options(store: &Store) -> Result<StoreOptions> {
+    let mut options = StoreOptions::new();
+    for setting in &store.store_option {
+        let Some((name, value)) = setting.split_once('=') else {
+            return Err(Usage(format!("--store-option {setting}: KEY=VALUE is needed")).into());
+        };
+        options = options.with_setting(name, value);
+    }
+    Ok(options)
+}
+
+/// Serves a command without reading everything; `None` when that cannot be.
+fn in_parts(command: &Command, url: &str, source: &StoreSource) -> Result<Option<Outcome>> {
+    let mut head = vec![0; source.object_len().min(16) as usize];
+    source.read_exact_at(0, &mut head)?;
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    match Format::of_bytes(&head).or_else(|| Format::of_name(Path::new(path))) {
+        Some(Format::Tensogram) => messages(command, source),
+        Some(Format::SafeTensors | Format::BinTensors) => tensors(command, source, path),
+        _ => Ok(None),
+    }
+}
+
+/// Tensogram: what the messages say about themselves, or one object.
+fn messages(command: &Command, source: &StoreSource) -> Result<Option<Outcome>> {
+    let opened = source.clone();
+    let file = wait_for(async move { RemoteFile::with_source(opened).await })?;
+    let (name, len) = (source.url().to_owned(), source.object_len());
+    match command {
+        Command::Info(args) if args.schema.is_none() => {
+            let (spans, surveys) = all(&file)?;
+            let summary = info::Summary::of_parts(name, len, &spans, surveys)?;
+            if args.json { print_report("info", true, summary.json())? } else { print(&summary.text())? }
+        }
+        Command::Ls(args) => {
+            let (spans, surveys) = all(&file)?;
+            if args.json {
+                print_report("ls", true, ls::listing_json_of(&name, &spans, surveys)?)?;
+            } else {
+                print(&ls::listing_of(surveys)?)?;
+            }
+        }
+        Command::Dump(args) if !args.hex => dumped(args, &file)?,
+        Command::Cat(args) if args.tensor.is_none() && !args.text => object(args, &file)?,
+        _ => return Ok(None),
+    }
+    Ok(Some(Outcome::Fine))
+}
+
+type Surveyed = (Vec<framewright::bytes::Span>, std::vec::IntoIter<Result<Survey>>);
+
+fn all(file: &RemoteFile) -> Result<Surveyed> {
+    let spans = file.message_layouts()?;
+    let surveys = file.surveys(&(0..spans.len()).collect::<Vec<_>>())?;
+    Ok((spans.to_vec(), surveys.into_iter().map(Ok).collect::<Vec<_>>().into_iter()))
+}
+
+fn dumped(args: &Dump, file: &RemoteFile) -> Result<()> {
+    let wanted: Vec<usize> = match args.message {
+        Some(index) => vec![index],
+        None => (0..file.message_count()?).collect(),
+    };
+    let mut shown = Vec::new();
+    for (index, survey) in wanted.iter().zip(file.surveys(&wanted)?) {
+        let span = file.find(*index)?;
+        if args.json {
+            shown.push(dump::message_json(&survey, *index, span));
+        } else {
+            print(&dump::message_text(&survey, *index, span))?;
+        }
+    }
+    if args.json {
+        let name = file.source().url();
+        print_report("dump", true, json!({ "file": name, "format": "tensogram", "messages": shown }))?;
+    }
+    Ok(())
+}
+
+/// One object, by its place: its frame and nothing else is fetched.
+fn object(args: &Cat, file: &RemoteFile) -> Result<()> {
+    let (message, object) = (args.message.unwrap_or(0), args.object.unwrap_or(0));
+    let head = file.object_head(message, object).map_err(|error| match error.kind() {
+        framewright::tensogram::ErrorKind::Misuse => anyhow::Error::from(Usage(error.to_string())),
+        _ => error.into(),
+    })?;
+    // What carries a digest is checked before it is handed on.
+    let options = DecodeOptions { verify_hash: head.frame.has_hash(), ..DecodeOptions::default() };
+    let (descriptor, mut bytes) = file.decode_object(message, object, &options)?;
+    if ByteOrder::NATIVE == ByteOrder::Big {
+        swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
+    }
+    let mut out = std::io::stdout().lock();
+    if args.npy {
+        let missing = || Usage(format!("NumPy has no element type for {}; leave out --npy", descriptor.dtype));
+        out.write_all(&convert::npy_header(descriptor.dtype, &descriptor.shape).ok_or_else(missing)?)?;
+    }
+    out.write_all(&bytes)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// BinTensors and safetensors: the header, or one tensor.
+fn tensors(command: &Command, source: &StoreSource, path: &str) -> Result<Option<Outcome>> {
+    let name = source.url().to_owned();
+    let file = match command {
+        Command::Info(_) | Command::Ls(_) | Command::Cat(_) => {
+            convert::open_source(source.clone(), path).with_context(|| name.clone())?
+        }
+        _ => return Ok(None),
+    };
+    match command {
+        Command::Info(args) => {
+            let found = convert::info_of(&*file, source.object_len())?;
+            if args.json {
+                print_report("info", true, info::tensors_json(&found, &name))?;
+            } else {
+                print(&info::tensors_text(&found, &name))?;
+            }
+        }
+        Command::Ls(args) => {
+            let rows = convert::rows(&*file)?;
+            if args.json {
+                let report = json!({
+                    "file": name, "format": file.format(), "tensors": rows, "unreadable": [], "findings": [],
+                });
+                print_report("ls", true, report)?;
+            } else {
+                print(&ls::tensors_listing(&rows))?;
+            }
+        }
+        Command::Cat(args) => {
+            let only = match file.entries() {
+                [only] => Some(only.name.clone()),
+                _ => None,
+            };
+            let Some(wanted) = args.tensor.clone().or(only) else {
+                return Err(Usage(format!("{name} has several tensors; say --tensor NAME (fw ls lists them)")).into());
+            };
+            let format = match (args.npy, args.text) {
+                (true, _) => CatFormat::Npy,
+                (_, true) => CatFormat::Text,
+                _ => CatFormat::Raw,
+            };
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            match convert::cat(&*file, &wanted, &Selection::new(), format, &mut out) {
+                Err(ConvertError::NotFound(wanted)) => {
+                    return Err(Usage(format!("no tensor {wanted:?} in {name}; fw ls lists them")).into());
+                }
+                done => done?,
+            }
+            out.flush()?;
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(Outcome::Fine))
+}
+
+/// Copies an object to a local file, piece by piece.
+fn download(source: &StoreSource, to: &Path) -> Result<()> {
+    let mut file = BufWriter::new(File::create(to)?);
+    let (mut at, len) = (0u64, source.object_len());
+    while at < len {
+        let mut piece = vec![0; len.saturating_sub(at).min(8 << 20) as usize];
+        source.read_exact_at(at, &mut piece)?;
+        file.write_all(&piece)?;
+        at = at.saturating_add(piece.len() as u64);
+    }
+    file.flush()?;
+    Ok(())
+}
