@@ -4,6 +4,7 @@ mod capture;
 mod convert;
 mod failures;
 mod recover;
+mod remote;
 mod schema;
 mod tensogram;
 mod tensors;
