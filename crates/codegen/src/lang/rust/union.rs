@@ -15,7 +15,10 @@ pub(super) fn print(context: &Context<'_>, index: MessageIndex, text: &mut Text)
         let names = &context.names.message(index).unions[at];
         let printer = Printer { context, message, union, names, last: at + 1 == message.unions.len() };
         text.gap();
-        if union.discriminator.is_empty() { printer.bytes(text) } else { printer.choice(text) }
+        match union.discriminator.is_empty() {
+            true => printer.bytes(text),
+            false => printer.choice(text),
+        }
     }
 }
 
