@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
+use crate::npm;
 use crate::venv::{self, Environment};
 
 /// What every step works with.
@@ -37,6 +38,11 @@ impl Context {
         Ok(self.python.as_ref().expect("set on the line above"))
     }
 
+    /// The TypeScript compiler of the tests of generated code, set up on first use.
+    pub(crate) fn tsc(&self) -> Result<PathBuf> {
+        npm::ensure(&self.target)
+    }
+
     /// `cargo`, started in the project's root with the shared target directory.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -62,6 +68,10 @@ impl Context {
         command.arg("matrix").arg("--work").arg(self.target.join("matrix"));
         match interpreter {
             Ok(interpreter) => drop(command.env("FW_PYTHON", interpreter)),
+            Err(error) => eprintln!("{error:#}"),
+        }
+        match self.tsc() {
+            Ok(compiler) => drop(command.env("FW_TSC", compiler)),
             Err(error) => eprintln!("{error:#}"),
         }
         Ok(command)

@@ -6,6 +6,7 @@ mod arrows;
 mod bench;
 mod context;
 mod debian;
+mod npm;
 mod outcome;
 mod process;
 mod steps;

@@ -101,6 +101,13 @@ fn tests(context: &mut Context) -> Result<Outcome> {
             outcome.skipped.push("no Python environment: the interop tests did not run".to_owned());
         }
     }
+    match context.tsc() {
+        Ok(compiler) => drop(test.env("FW_TSC", compiler)),
+        Err(error) => {
+            eprintln!("{error:#}");
+            outcome.skipped.push("no TypeScript compiler: generated TypeScript was not tested".to_owned());
+        }
+    }
     match context.golden_set() {
         Some(folder) => drop(test.env("FW_GOLDEN", folder)),
         None => outcome.skipped.push("the struct-frame golden set is not beside the project (FW_GOLDEN)".to_owned()),

@@ -14,7 +14,7 @@ use crate::process::quiet;
 
 /// Without these the interop tests would prove nothing: failing to install one fails the step.
 const REQUIRED: &[&str] =
-    &["numpy", "ml_dtypes", "tensogram==0.24.0", "bintensors==0.2.0", "safetensors", "struct-frame==0.10.9"];
+    &["numpy", "ml_dtypes", "tensogram==0.24.0", "bintensors==0.2.0", "safetensors", "struct-frame==0.10.9", "mypy"];
 
 /// Groups that are welcome: one that does not install is named and its tests are skipped.
 const OPTIONAL: &[&[&str]] = &[&["eccodes", "eccodeslib"], &["graphql-core"], &["rangehttpserver", "moto[server]"]];

@@ -11,6 +11,9 @@ const FOLDERS: &[(Lang, &str)] = &[
     (Lang::GraphQl, "documents"),
     (Lang::Markdown, "documents"),
     (Lang::Rust, "rust/generated"),
+    (Lang::JavaScript, "js/generated"),
+    (Lang::Python, "python/generated"),
+    (Lang::TypeScript, "ts/generated"),
     (Lang::Wireshark, "documents"),
 ];
 

@@ -1,6 +1,8 @@
 //! Python: a package with a module per schema package, on a fixed runtime.
 
+mod columns; // the fixed layout as columns
 mod message; // classes of messages
+mod module; // a file: imports, enums, lookup
 mod names;
 mod types; // scalars, hints, literals
 mod union; // classes of unions
@@ -9,7 +11,7 @@ mod words;
 use super::{Error, File, Options};
 use crate::text::Text;
 use fw_schema::Schema;
-use message::Printer;
+use module::Printer;
 pub use names::{Names, UnionNames};
 
 const STEP: &str = "    ";

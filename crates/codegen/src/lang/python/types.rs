@@ -1,6 +1,6 @@
 //! Scalars, hints and literals.
 
-use super::message::Printer;
+use super::module::Printer;
 use fw_schema::layout::{DefaultValue, Element, Extent, Field, Scalar, Type};
 
 /// The code of a scalar for `struct`.

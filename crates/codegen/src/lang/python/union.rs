@@ -1,7 +1,7 @@
 //! Classes of unions: a class per member and an alias over them, or one class with views when there is no tag.
 
 use super::UnionNames;
-use super::message::{Printer, doc, wrapped};
+use super::module::{Printer, doc, wrapped};
 use super::types::{code, string};
 use crate::text::Text;
 use fw_schema::layout::{Element, Extent, Member, Message, Type, Union};
@@ -62,7 +62,13 @@ impl Printer<'_> {
                     inner.line(format!("\"\"\"The bytes read as `{}`.\"\"\"", member.name));
                     let data = format!("self.region.ljust({}, b\"\\0\")", union.region);
                     inner.line(format!("data = {data}"));
-                    inner.line(format!("return {}", self.get_member(member, "data")));
+                    let value = self.get_member(member, "data");
+                    if let Element::Scalar(_) = member.element {
+                        // What `struct` gives has no type of its own.
+                        inner.line(format!("value: {hint} = {value}")).line("return value");
+                    } else {
+                        inner.line(format!("return {value}"));
+                    }
                 });
                 inner.gap().line("@classmethod").line(format!("def from_{name}(cls, value: {hint}) -> {class}:"));
                 inner.nest(|inner| {

@@ -33,11 +33,16 @@ impl Printer<'_> {
         match self.dialect {
             Dialect::TypeScript => {
                 comment(text, &[what]);
-                text.line(format!("export type {} =", names.ty)).nest(|inner| {
-                    let last = rows.len() - 1;
-                    let rows = rows.iter().enumerate();
-                    inner.lines(rows.map(|(at, row)| format!("| {row}{}", if at == last { ";" } else { "" })));
-                });
+                let short = format!("export type {} = {};", names.ty, rows.join(" | "));
+                if short.len() <= 120 {
+                    text.line(short);
+                } else {
+                    text.line(format!("export type {} =", names.ty)).nest(|inner| {
+                        let last = rows.len() - 1;
+                        let rows = rows.iter().enumerate();
+                        inner.lines(rows.map(|(at, row)| format!("| {row}{}", if at == last { ";" } else { "" })));
+                    });
+                }
             }
             Dialect::JavaScript => {
                 comment(text, &[what, format!("@typedef {{{}}} {}", rows.join(" | "), names.ty)]);
@@ -55,9 +60,9 @@ impl Printer<'_> {
     fn codec(&self, member: &Member, name: &str) -> String {
         let ty = self.element_hint(member.element);
         let quoted = string(&member.name);
-        let (head, value, pair) = match self.dialect {
-            Dialect::TypeScript => ("", format!("value: {ty}"), format!("(a: {ty}, b: {ty})")),
-            Dialect::JavaScript => ("/** @type {any} */ ", "value".to_owned(), "(a, b)".to_owned()),
+        let (value, pair) = match self.dialect {
+            Dialect::TypeScript => (format!("value: {ty}"), format!("(a: {ty}, b: {ty})")),
+            Dialect::JavaScript => ("value".to_owned(), "(a, b)".to_owned()),
         };
         let js = self.dialect == Dialect::JavaScript;
         let put = self.put_element(member.element, "value", "false", &quoted);
@@ -70,7 +75,6 @@ impl Printer<'_> {
             member.tag.unwrap_or(0),
             member.size
         );
-        let _ = head;
         out += &docs(&format!("@type {{(w: Writer, value: {ty}) => void}}"));
         out += &format!("    write: (w, {value}) => {put},\n");
         out += &format!("    read: (r) => {get},\n");

@@ -1,0 +1,8 @@
+/**
+ * Text as UTF-8. Bytes that are no UTF-8 become lone surrogates (U+DC80 to U+DCFF) and go out again as they came, so that
+ * forwarding a message changes nothing.
+ */
+/** Reads text. */
+export declare function decodeText(bytes: Uint8Array, begin: number, end: number): string;
+/** Writes text of at most `limit` bytes. */
+export declare function encodeText(text: string, limit: number, field: string): Uint8Array;

@@ -1,0 +1,385 @@
+/** Payloads, written and read from front to back: what generated code calls. */
+import { DecodeError, EncodeError } from "./errors.js";
+import { decodeText, encodeText } from "./text.js";
+/** Writes a payload. */
+export class Writer {
+    bytes;
+    view;
+    at = 0;
+    constructor(size) {
+        this.bytes = new Uint8Array(size);
+        this.view = new DataView(this.bytes.buffer);
+    }
+    /** What was written. */
+    finish() {
+        return this.at === this.bytes.length ? this.bytes : this.bytes.slice(0, this.at);
+    }
+    u8(value, field) {
+        if ((value & 0xff) !== value)
+            throw outside(value, field, "uint8");
+        this.view.setUint8(this.room(1), value);
+    }
+    i8(value, field) {
+        if ((value << 24) >> 24 !== value)
+            throw outside(value, field, "int8");
+        this.view.setInt8(this.room(1), value);
+    }
+    u16(value, field) {
+        if ((value & 0xffff) !== value)
+            throw outside(value, field, "uint16");
+        this.view.setUint16(this.room(2), value, true);
+    }
+    i16(value, field) {
+        if ((value << 16) >> 16 !== value)
+            throw outside(value, field, "int16");
+        this.view.setInt16(this.room(2), value, true);
+    }
+    u32(value, field) {
+        if (value >>> 0 !== value)
+            throw outside(value, field, "uint32");
+        this.view.setUint32(this.room(4), value, true);
+    }
+    i32(value, field) {
+        if ((value | 0) !== value)
+            throw outside(value, field, "int32");
+        this.view.setInt32(this.room(4), value, true);
+    }
+    u64(value, field) {
+        if (typeof value !== "bigint" || BigInt.asUintN(64, value) !== value)
+            throw outside(value, field, "uint64");
+        this.view.setBigUint64(this.room(8), value, true);
+    }
+    i64(value, field) {
+        if (typeof value !== "bigint" || BigInt.asIntN(64, value) !== value)
+            throw outside(value, field, "int64");
+        this.view.setBigInt64(this.room(8), value, true);
+    }
+    f32(value, field) {
+        // What overflows was not meant as infinity.
+        if (typeof value !== "number" || (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))) {
+            throw outside(value, field, "float");
+        }
+        this.view.setFloat32(this.room(4), value, true);
+    }
+    f64(value, field) {
+        if (typeof value !== "number")
+            throw outside(value, field, "double");
+        this.view.setFloat64(this.room(8), value, true);
+    }
+    bool(value, field) {
+        if (typeof value !== "boolean")
+            throw outside(value, field, "bool");
+        this.view.setUint8(this.room(1), value ? 1 : 0);
+    }
+    /** Text padded with zeros. */
+    fixedText(value, size, field) {
+        const bytes = encodeText(value, size, field);
+        if (bytes.includes(0)) {
+            throw new EncodeError("text_with_zero", `${field}: a zero byte would end this fixed text`);
+        }
+        this.padded(bytes, size);
+    }
+    /** Bytes padded with zeros. */
+    fixedBlob(value, size, field) {
+        this.padded(blob(value, size, field), size);
+    }
+    /** A length and text. */
+    text(value, prefix, limit, trim, field) {
+        this.prefixed(encodeText(value, limit, field), prefix, limit, trim);
+    }
+    /** A length and bytes. */
+    blob(value, prefix, limit, trim, field) {
+        this.prefixed(blob(value, limit, field), prefix, limit, trim);
+    }
+    /** An array that always has this many elements. */
+    items(items, count, field, write) {
+        if (items.length !== count) {
+            throw new EncodeError("array_length", `${field}: ${items.length} elements, the array has ${count}`);
+        }
+        for (let index = 0; index < count; index++) {
+            write(this, items[index]);
+        }
+    }
+    /** A count and elements. */
+    list(items, prefix, limit, unit, trim, field, write) {
+        if (items.length > limit) {
+            throw new EncodeError("array_length", `${field}: ${items.length} elements, the array has at most ${limit}`);
+        }
+        this.count(items.length, prefix);
+        for (let index = 0; index < items.length; index++) {
+            write(this, items[index]);
+        }
+        if (!trim) {
+            this.zeros(unit * (limit - items.length));
+        }
+    }
+    /** A union that has a tag. */
+    union(value, variants, tagLen, region, minSize, style, field) {
+        let tag = 0;
+        let held;
+        let variant;
+        if (value !== null && value.which === null) {
+            const unknown = value;
+            tag = unknown.tag;
+            held = unknown.region;
+            if (style !== "full") {
+                // The length of what nobody here knows: up to its last byte that says something.
+                let size = held.length;
+                while (size > 0 && held[size - 1] === 0)
+                    size -= 1;
+                held = held.subarray(0, size);
+            }
+            if ((tag & (tagLen === 1 ? 0xff : 0xffff)) !== tag || held.length > region) {
+                throw new EncodeError("unknown_tag", `${field}: tag ${tag} with ${held.length} bytes does not fit`);
+            }
+        }
+        else if (value !== null) {
+            variant = variants.find((known) => known.which === value.which);
+            if (variant === undefined) {
+                throw new EncodeError("unknown_member", `${field}: no member ${String(value.which)}`);
+            }
+            tag = variant.tag;
+        }
+        const size = variant === undefined ? (held === undefined ? 0 : held.length) : variant.size;
+        const padded = style === "full" ? region : Math.max(size, minSize);
+        this.count(tag, tagLen);
+        if (style === "prefixed") {
+            this.count(padded, 2);
+        }
+        const end = this.at + padded;
+        if (variant !== undefined) {
+            variant.write(this, value.value);
+        }
+        else if (held !== undefined) {
+            this.padded(held, held.length);
+        }
+        this.zeros(end - this.at);
+    }
+    /** A union without a tag. */
+    region(value, size, field) {
+        this.fixedBlob(value, size, field);
+    }
+    /** Zero bytes. */
+    zeros(count) {
+        this.room(count);
+    }
+    count(value, prefix) {
+        if (prefix === 1) {
+            this.view.setUint8(this.room(1), value);
+        }
+        else {
+            this.view.setUint16(this.room(2), value, true);
+        }
+    }
+    prefixed(bytes, prefix, limit, trim) {
+        this.count(bytes.length, prefix);
+        this.padded(bytes, trim ? bytes.length : limit);
+    }
+    padded(bytes, size) {
+        this.bytes.set(bytes, this.room(size));
+    }
+    room(size) {
+        const at = this.at;
+        this.at = at + size;
+        return at;
+    }
+}
+/** Reads a payload. */
+export class Reader {
+    view;
+    bytes;
+    at = 0;
+    constructor(bytes) {
+        this.bytes = bytes;
+        this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    u8() {
+        return this.view.getUint8(this.skip(1));
+    }
+    i8() {
+        return this.view.getInt8(this.skip(1));
+    }
+    u16() {
+        return this.view.getUint16(this.skip(2), true);
+    }
+    i16() {
+        return this.view.getInt16(this.skip(2), true);
+    }
+    u32() {
+        return this.view.getUint32(this.skip(4), true);
+    }
+    i32() {
+        return this.view.getInt32(this.skip(4), true);
+    }
+    u64() {
+        return this.view.getBigUint64(this.skip(8), true);
+    }
+    i64() {
+        return this.view.getBigInt64(this.skip(8), true);
+    }
+    f32() {
+        return this.view.getFloat32(this.skip(4), true);
+    }
+    f64() {
+        return this.view.getFloat64(this.skip(8), true);
+    }
+    bool() {
+        return this.view.getUint8(this.skip(1)) !== 0;
+    }
+    /** Text up to its first zero byte. */
+    fixedText(size) {
+        const at = this.skip(size);
+        let end = at;
+        while (end < at + size && this.bytes[end] !== 0)
+            end += 1;
+        return decodeText(this.bytes, at, end);
+    }
+    /** So many bytes, copied. */
+    fixedBlob(size) {
+        const at = this.skip(size);
+        return this.bytes.slice(at, at + size);
+    }
+    /** A length and text. */
+    text(prefix, limit, trimmed) {
+        const size = this.count(prefix, limit, trimmed);
+        const at = this.skip(trimmed ? size : limit);
+        return decodeText(this.bytes, at, at + size);
+    }
+    /** A length and bytes. */
+    blob(prefix, limit, trimmed) {
+        const size = this.count(prefix, limit, trimmed);
+        const at = this.skip(trimmed ? size : limit);
+        return this.bytes.slice(at, at + size);
+    }
+    /** An array that always has this many elements. */
+    items(count, read) {
+        const items = [];
+        for (let index = 0; index < count; index++) {
+            items.push(read(this));
+        }
+        return items;
+    }
+    /** A count and elements. */
+    list(prefix, limit, unit, trimmed, read) {
+        const count = this.count(prefix, limit, trimmed);
+        this.need(count * unit);
+        const items = this.items(count, read);
+        if (!trimmed) {
+            this.skip(unit * (limit - count));
+        }
+        return items;
+    }
+    /** A union that has a tag; `last` says whether anything follows it. */
+    union(variants, tagLen, region, minSize, style, last) {
+        const begin = this.at;
+        const tag = tagLen === 1 ? this.u8() : this.u16();
+        const known = variants.find((variant) => variant.tag === tag);
+        const size = known === undefined ? 0 : known.size;
+        let held;
+        if (style === "full") {
+            held = this.take(region);
+        }
+        else if (style === "prefixed") {
+            held = this.take(this.u16());
+        }
+        else if (known === undefined && tag !== 0) {
+            if (!last) {
+                throw new DecodeError("unknown_tag", `unknown tag ${tag} hides what follows at byte ${begin}`);
+            }
+            held = this.take(this.bytes.length - this.at);
+        }
+        else {
+            held = this.take(size);
+            this.skip(Math.max(minSize - size, 0));
+        }
+        if (known === undefined) {
+            if (tag === 0) {
+                return null;
+            }
+            const whole = new Uint8Array(region);
+            whole.set(held.subarray(0, region));
+            return { which: null, tag, region: whole };
+        }
+        if (held.length < size) {
+            // A shorter member is completed with its defaults.
+            const whole = known.fill === undefined ? new Uint8Array(size) : known.fill().slice();
+            whole.set(held);
+            held = whole;
+        }
+        return { which: known.which, value: known.read(new Reader(held)) };
+    }
+    /** A union without a tag, copied; the region of an older sender ends with its base. */
+    region(region, base) {
+        const whole = new Uint8Array(region);
+        whole.set(this.take(Math.min(region, Math.max(this.bytes.length - this.at, base))));
+        return whole;
+    }
+    /** Passes over bytes. */
+    skip(size) {
+        const at = this.at;
+        if (at + size > this.bytes.length)
+            throw this.truncated(size);
+        this.at = at + size;
+        return at;
+    }
+    take(size) {
+        const at = this.skip(size);
+        return this.bytes.subarray(at, at + size);
+    }
+    need(size) {
+        if (this.at + size > this.bytes.length)
+            throw this.truncated(size);
+    }
+    truncated(size) {
+        const words = `need ${size} bytes, have ${this.bytes.length - this.at} at byte ${this.at}`;
+        return new DecodeError("truncated", words);
+    }
+    /** Clamped in the fixed layout; in the trimmed one nothing behind a false count could be found. */
+    count(prefix, limit, trimmed) {
+        const at = this.at;
+        const count = prefix === 1 ? this.u8() : this.u16();
+        if (count > limit && trimmed) {
+            throw new DecodeError("count_exceeds_bound", `count ${count} exceeds the bound ${limit} at byte ${at}`);
+        }
+        return Math.min(count, limit);
+    }
+}
+/** Throws everything but the end of the payload, which an older sender may have reached before our extension fields. */
+export function onlyTruncated(fault) {
+    if (!(fault instanceof DecodeError && fault.code === "truncated")) {
+        throw fault;
+    }
+}
+/** True when both hold the same, element by element. */
+export function sameList(a, b, same) {
+    return a.length === b.length && a.every((item, index) => same(item, b[index]));
+}
+/** True when both are the same bytes. */
+export function sameBytes(a, b) {
+    return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+/** True when both unions hold the same. */
+export function sameUnion(a, b, variants) {
+    if (a === null || b === null || a.which !== b.which) {
+        return a === b;
+    }
+    if (a.which === null) {
+        const [x, y] = [a, b];
+        return x.tag === y.tag && sameBytes(x.region, y.region);
+    }
+    const variant = variants.find((known) => known.which === a.which);
+    const [x, y] = [a, b];
+    return variant !== undefined && variant.same(x.value, y.value);
+}
+function blob(value, limit, field) {
+    if (!(value instanceof Uint8Array)) {
+        throw new EncodeError("wrong_type", `${field}: expected a Uint8Array, found ${typeof value}`);
+    }
+    if (value.length > limit) {
+        throw new EncodeError("too_long", `${field}: ${value.length} bytes, the field has ${limit}`);
+    }
+    return value;
+}
+function outside(value, field, type) {
+    return new EncodeError("value_out_of_range", `${field}: ${String(value)} does not fit ${type}`);
+}

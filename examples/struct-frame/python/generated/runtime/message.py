@@ -1,0 +1,269 @@
+"""What generated messages, enums and unions are built on."""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TypeVar, Union, cast
+
+from .errors import DecodeError, EncodeError
+from .framing import Framing, Header, Layout, MessageInfo
+from .reader import Frame
+from .wire import WireReader
+
+M = TypeVar("M", bound="Message")
+E = TypeVar("E", bound="OpenEnum")
+
+
+class OpenEnum(enum.IntEnum):
+    """An enum that keeps values it has no name for: ``Mode(200)`` is a ``Mode`` like any other."""
+
+    @classmethod
+    def _missing_(cls: type[E], value: object) -> E | None:
+        if not isinstance(value, int) or not 0 <= value <= 0xFF:
+            return None
+        member = int.__new__(cls, value)
+        member._name_ = f"UNKNOWN_{value}"
+        member._value_ = value
+        # At most 256 of them: the next time it is found without coming here.
+        return cast(E, cls._value2member_map_.setdefault(value, member))
+
+    @property
+    def is_known(self) -> bool:
+        """True when the schema has a name for it."""
+        return self._name_ in type(self).__members__
+
+
+class Column(NamedTuple):
+    """A part of the fixed layout: what a NumPy structured array calls it, and where it stands."""
+
+    name: str
+    attribute: str
+    """The attribute of the message that holds it; empty for counts, tags and regions."""
+    type: Union[str, type["Message"]]
+    repeat: int
+    """How many, or 0 for a single one."""
+    offset: int
+
+
+class Message:
+    """A message. Two messages are equal when all their fields are; as everywhere in Python, NaN is not equal to NaN."""
+
+    __slots__ = ()
+
+    INFO: ClassVar[MessageInfo | None] = None
+    """Id, sizes and seeds; ``None`` for a message that can only be nested."""
+    MSG_ID: ClassVar[int | None] = None
+    MAX_SIZE: ClassVar[int]
+    BASE_SIZE: ClassVar[int]
+    MIN_SIZE: ClassVar[int]
+    VARIABLE: ClassVar[bool]
+
+    def encode(self, layout: Layout = Layout.WIRE) -> bytes:
+        """The payload in one of the two layouts. Raises ``EncodeError`` when a value does not fit its field."""
+        out = bytearray()
+        try:
+            self._write(out, layout is Layout.WIRE)
+        except (struct.error, OverflowError, TypeError, AttributeError, ValueError) as fault:
+            raise _blame(self, fault) from fault
+        return bytes(out)
+
+    @classmethod
+    def decode(cls: type[M], payload: bytes | bytearray | memoryview, layout: Layout = Layout.WIRE) -> M:
+        """Reads a payload. Missing bytes are defaults where the format says so, surplus ones are ignored.
+
+        Raises ``DecodeError`` when bytes are missing that must be there.
+        """
+        data = bytes(payload)
+        if cls.VARIABLE and layout is Layout.WIRE:
+            return cls._read_wire(WireReader(data))
+        if len(data) < cls.MAX_SIZE:
+            data += default_image(cls)[len(data) :]
+        return cls._read(data, 0)
+
+    def _write(self, out: bytearray, wire: bool) -> None:
+        """Appends the payload."""
+        raise NotImplementedError
+
+    @classmethod
+    def _read(cls: type[M], data: bytes, at: int) -> M:
+        """Reads the fixed layout, which is all there."""
+        raise NotImplementedError
+
+    @classmethod
+    def _read_wire(cls: type[M], wire: WireReader) -> M:
+        """Reads the wire layout of a variable message."""
+        raise NotImplementedError
+
+    @classmethod
+    def _columns(cls) -> tuple[Column, ...]:
+        """The fixed layout, piece by piece."""
+        raise NotImplementedError
+
+
+class Variant:
+    """A member of a union that is set."""
+
+    __slots__ = ()
+
+    TAG: ClassVar[int]
+    SIZE: ClassVar[int]
+
+    def _write(self, out: bytearray) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def _read(cls: type[V], data: bytes) -> V:
+        raise NotImplementedError
+
+    @classmethod
+    def _default(cls) -> bytes:
+        """What fills the bytes that a shorter member lacks."""
+        return bytes(cls.SIZE)
+
+
+V = TypeVar("V", bound=Variant)
+
+
+@dataclass(frozen=True)
+class UnknownVariant:
+    """A tag that this schema does not know, and what stands in the union's region."""
+
+    tag: int
+    region: bytes
+
+
+FULL, TRIMMED, PREFIXED = range(3)
+
+
+_IMAGES: dict[type[Message], bytes] = {}
+
+
+def default_image(message: type[Message]) -> bytes:
+    """The fixed layout of a new message: what fills bytes that a shorter payload lacks."""
+    image = _IMAGES.get(message)
+    if image is None:
+        image = _IMAGES[message] = message().encode(Layout.FIXED)
+    return image
+
+
+def put_union(
+    out: bytearray, variant: Variant | UnknownVariant | None, tag_len: int, region: int, min_size: int, style: int
+) -> None:
+    """Appends a union that has a tag."""
+    held = bytearray()
+    tag = 0
+    if isinstance(variant, Variant):
+        tag = variant.TAG
+        variant._write(held)
+    elif variant is not None:
+        tag = variant.tag
+        held += variant.region
+        if style != FULL:
+            # The length of what nobody here knows: up to its last byte that says something.
+            held = held.rstrip(b"\0")
+        if not 0 <= tag < 1 << 8 * tag_len or len(held) > region:
+            raise EncodeError("unknown_tag", f"tag {tag} with {len(held)} bytes does not fit this union")
+    out += tag.to_bytes(tag_len, "little")
+    size = region if style == FULL else max(len(held), min_size)
+    if style == PREFIXED:
+        out += size.to_bytes(2, "little")
+    out += held.ljust(size, b"\0")
+
+
+def put_region(out: bytearray, region: bytes, size: int) -> None:
+    """Appends a union that has no tag."""
+    if len(region) > size:
+        raise EncodeError("untagged_region", f"{len(region)} bytes for a union of {size}")
+    out += region.ljust(size, b"\0")
+
+
+def get_union(
+    variants: Mapping[int, type[V]], data: bytes, at: int, tag_len: int, region: int
+) -> V | UnknownVariant | None:
+    """Reads a union in the fixed layout."""
+    tag = int.from_bytes(data[at : at + tag_len], "little")
+    held = data[at + tag_len : at + tag_len + region]
+    return choose(variants, tag, held)
+
+
+def choose(variants: Mapping[int, type[V]], tag: int, held: bytes) -> V | UnknownVariant | None:
+    """The variant of a tag."""
+    known = variants.get(tag)
+    if known is not None:
+        return known._read(held)
+    return None if tag == 0 else UnknownVariant(tag, held)
+
+
+def get_wire_union(
+    variants: Mapping[int, type[V]], wire: WireReader, tag_len: int, region: int, min_size: int, style: int, last: bool
+) -> V | UnknownVariant | None:
+    """Reads a trimmed or length-prefixed union."""
+    begin = wire.at
+    tag = int.from_bytes(wire.take(tag_len), "little")
+    known = variants.get(tag)
+    if style == PREFIXED:
+        held = wire.take(int.from_bytes(wire.take(2), "little"))
+        if known is not None and len(held) < known.SIZE:
+            held += known._default()[len(held) :]
+    elif known is None and tag != 0:
+        if not last:
+            raise DecodeError("unknown_tag", f"unknown tag {tag} hides what follows at byte {begin}")
+        held = wire.take(len(wire.data) - wire.at)
+    else:
+        size = 0 if known is None else known.SIZE
+        held = wire.take(size)
+        wire.take(max(min_size - size, 0))
+    return choose(variants, tag, held[:region].ljust(region, b"\0"))
+
+
+def write_message(framing: Framing, message: Message, header: Header = Header()) -> bytes:
+    """A frame around a message. Raises ``EncodeError`` when a value does not fit, or the framing cannot carry it."""
+    info = message.INFO
+    if info is None:
+        raise EncodeError("no_message_id", f"{type(message).__name__} has no message id: it can only be nested")
+    if info.id > 0xFF and not framing.has_package:
+        return framing.write(info, b"", header)  # raises
+    return framing.write(info, message.encode(framing.layout), header)
+
+
+def read_message(message: type[M], framing: Framing, frame: Frame) -> M:
+    """The message in a frame of this framing. Raises ``DecodeError`` when it holds another one, or is damaged."""
+    if frame.id != message.MSG_ID:
+        raise DecodeError("other_message", f"expected message {message.MSG_ID}, found {frame.id}")
+    return message.decode(frame.payload, framing.layout)
+
+
+# NumPy's names of numbers as those of `struct`.
+_CODES = {
+    "u1": "B", "i1": "b", "<u2": "H", "<i2": "h", "<u4": "I", "<i4": "i", "<u8": "Q", "<i8": "q", "<f4": "f",
+    "<f8": "d", "?": "?",
+}  # fmt: skip
+
+
+def _blame(message: Message, fault: Exception) -> EncodeError:
+    """Finds the field that does not fit."""
+    found = _find(message)
+    if found is not None:
+        return EncodeError("value_out_of_range", f"{type(message).__name__}.{found}")
+    return EncodeError("wrong_type", f"{type(message).__name__}: {fault}")
+
+
+def _find(message: Message) -> str | None:
+    for column in message._columns():
+        if not column.attribute:
+            continue
+        value: Any = getattr(message, column.attribute)
+        for item in value if column.repeat else (value,):
+            if isinstance(item, Message):
+                inner = _find(item)
+                if inner is not None:
+                    return f"{column.attribute}.{inner}"
+            elif isinstance(column.type, str) and column.type in _CODES:
+                try:
+                    struct.pack("<" + _CODES[column.type], item)
+                except (struct.error, OverflowError, TypeError) as fault:
+                    return f"{column.attribute}: {item!r} does not fit: {fault}"
+    return None

@@ -1,0 +1,474 @@
+/** Payloads, written and read from front to back: what generated code calls. */
+
+import { DecodeError, EncodeError } from "./errors.js";
+import { decodeText, encodeText } from "./text.js";
+
+/** A tag that this schema does not know, and what stands in the union's region. */
+export interface UnknownVariant {
+  which: null;
+  tag: number;
+  region: Uint8Array;
+}
+
+/** How a union is written: whole, with the member's own bytes, or with a length in front of them. */
+export type UnionStyle = "full" | "trimmed" | "prefixed";
+
+/** How one member of a union is written, read and compared. */
+export interface VariantCodec {
+  readonly which: string;
+  readonly tag: number;
+  readonly size: number;
+  write(w: Writer, value: never): void;
+  read(r: Reader): unknown;
+  same(a: never, b: never): boolean;
+  /** What fills the bytes that a shorter member lacks; zeros when it is not there. */
+  fill?(): Uint8Array;
+}
+
+/** Writes a payload. */
+export class Writer {
+  private bytes: Uint8Array;
+  private view: DataView;
+  private at = 0;
+
+  constructor(size: number) {
+    this.bytes = new Uint8Array(size);
+    this.view = new DataView(this.bytes.buffer);
+  }
+
+  /** What was written. */
+  finish(): Uint8Array {
+    return this.at === this.bytes.length ? this.bytes : this.bytes.slice(0, this.at);
+  }
+
+  u8(value: number, field: string): void {
+    if ((value & 0xff) !== value) throw outside(value, field, "uint8");
+    this.view.setUint8(this.room(1), value);
+  }
+
+  i8(value: number, field: string): void {
+    if ((value << 24) >> 24 !== value) throw outside(value, field, "int8");
+    this.view.setInt8(this.room(1), value);
+  }
+
+  u16(value: number, field: string): void {
+    if ((value & 0xffff) !== value) throw outside(value, field, "uint16");
+    this.view.setUint16(this.room(2), value, true);
+  }
+
+  i16(value: number, field: string): void {
+    if ((value << 16) >> 16 !== value) throw outside(value, field, "int16");
+    this.view.setInt16(this.room(2), value, true);
+  }
+
+  u32(value: number, field: string): void {
+    if (value >>> 0 !== value) throw outside(value, field, "uint32");
+    this.view.setUint32(this.room(4), value, true);
+  }
+
+  i32(value: number, field: string): void {
+    if ((value | 0) !== value) throw outside(value, field, "int32");
+    this.view.setInt32(this.room(4), value, true);
+  }
+
+  u64(value: bigint, field: string): void {
+    if (typeof value !== "bigint" || BigInt.asUintN(64, value) !== value) throw outside(value, field, "uint64");
+    this.view.setBigUint64(this.room(8), value, true);
+  }
+
+  i64(value: bigint, field: string): void {
+    if (typeof value !== "bigint" || BigInt.asIntN(64, value) !== value) throw outside(value, field, "int64");
+    this.view.setBigInt64(this.room(8), value, true);
+  }
+
+  f32(value: number, field: string): void {
+    // What overflows was not meant as infinity.
+    if (typeof value !== "number" || (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))) {
+      throw outside(value, field, "float");
+    }
+    this.view.setFloat32(this.room(4), value, true);
+  }
+
+  f64(value: number, field: string): void {
+    if (typeof value !== "number") throw outside(value, field, "double");
+    this.view.setFloat64(this.room(8), value, true);
+  }
+
+  bool(value: boolean, field: string): void {
+    if (typeof value !== "boolean") throw outside(value, field, "bool");
+    this.view.setUint8(this.room(1), value ? 1 : 0);
+  }
+
+  /** Text padded with zeros. */
+  fixedText(value: string, size: number, field: string): void {
+    const bytes = encodeText(value, size, field);
+    if (bytes.includes(0)) {
+      throw new EncodeError("text_with_zero", `${field}: a zero byte would end this fixed text`);
+    }
+    this.padded(bytes, size);
+  }
+
+  /** Bytes padded with zeros. */
+  fixedBlob(value: Uint8Array, size: number, field: string): void {
+    this.padded(blob(value, size, field), size);
+  }
+
+  /** A length and text. */
+  text(value: string, prefix: number, limit: number, trim: boolean, field: string): void {
+    this.prefixed(encodeText(value, limit, field), prefix, limit, trim);
+  }
+
+  /** A length and bytes. */
+  blob(value: Uint8Array, prefix: number, limit: number, trim: boolean, field: string): void {
+    this.prefixed(blob(value, limit, field), prefix, limit, trim);
+  }
+
+  /** An array that always has this many elements. */
+  items<T>(items: readonly T[], count: number, field: string, write: (w: Writer, item: T) => void): void {
+    if (items.length !== count) {
+      throw new EncodeError("array_length", `${field}: ${items.length} elements, the array has ${count}`);
+    }
+    for (let index = 0; index < count; index++) {
+      write(this, items[index] as T);
+    }
+  }
+
+  /** A count and elements. */
+  list<T>(
+    items: readonly T[],
+    prefix: number,
+    limit: number,
+    unit: number,
+    trim: boolean,
+    field: string,
+    write: (w: Writer, item: T) => void,
+  ): void {
+    if (items.length > limit) {
+      throw new EncodeError("array_length", `${field}: ${items.length} elements, the array has at most ${limit}`);
+    }
+    this.count(items.length, prefix);
+    for (let index = 0; index < items.length; index++) {
+      write(this, items[index] as T);
+    }
+    if (!trim) {
+      this.zeros(unit * (limit - items.length));
+    }
+  }
+
+  /** A union that has a tag. */
+  union(
+    value: { which: string | null } | null,
+    variants: readonly VariantCodec[],
+    tagLen: number,
+    region: number,
+    minSize: number,
+    style: UnionStyle,
+    field: string,
+  ): void {
+    let tag = 0;
+    let held: Uint8Array | undefined;
+    let variant: VariantCodec | undefined;
+    if (value !== null && value.which === null) {
+      const unknown = value as UnknownVariant;
+      tag = unknown.tag;
+      held = unknown.region;
+      if (style !== "full") {
+        // The length of what nobody here knows: up to its last byte that says something.
+        let size = held.length;
+        while (size > 0 && held[size - 1] === 0) size -= 1;
+        held = held.subarray(0, size);
+      }
+      if ((tag & (tagLen === 1 ? 0xff : 0xffff)) !== tag || held.length > region) {
+        throw new EncodeError("unknown_tag", `${field}: tag ${tag} with ${held.length} bytes does not fit`);
+      }
+    } else if (value !== null) {
+      variant = variants.find((known) => known.which === value.which);
+      if (variant === undefined) {
+        throw new EncodeError("unknown_member", `${field}: no member ${String(value.which)}`);
+      }
+      tag = variant.tag;
+    }
+    const size = variant === undefined ? (held === undefined ? 0 : held.length) : variant.size;
+    const padded = style === "full" ? region : Math.max(size, minSize);
+    this.count(tag, tagLen);
+    if (style === "prefixed") {
+      this.count(padded, 2);
+    }
+    const end = this.at + padded;
+    if (variant !== undefined) {
+      variant.write(this, (value as unknown as { value: never }).value);
+    } else if (held !== undefined) {
+      this.padded(held, held.length);
+    }
+    this.zeros(end - this.at);
+  }
+
+  /** A union without a tag. */
+  region(value: Uint8Array, size: number, field: string): void {
+    this.fixedBlob(value, size, field);
+  }
+
+  /** Zero bytes. */
+  zeros(count: number): void {
+    this.room(count);
+  }
+
+  private count(value: number, prefix: number): void {
+    if (prefix === 1) {
+      this.view.setUint8(this.room(1), value);
+    } else {
+      this.view.setUint16(this.room(2), value, true);
+    }
+  }
+
+  private prefixed(bytes: Uint8Array, prefix: number, limit: number, trim: boolean): void {
+    this.count(bytes.length, prefix);
+    this.padded(bytes, trim ? bytes.length : limit);
+  }
+
+  private padded(bytes: Uint8Array, size: number): void {
+    this.bytes.set(bytes, this.room(size));
+  }
+
+  private room(size: number): number {
+    const at = this.at;
+    this.at = at + size;
+    return at;
+  }
+}
+
+/** Reads a payload. */
+export class Reader {
+  private readonly view: DataView;
+  private readonly bytes: Uint8Array;
+  private at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  u8(): number {
+    return this.view.getUint8(this.skip(1));
+  }
+
+  i8(): number {
+    return this.view.getInt8(this.skip(1));
+  }
+
+  u16(): number {
+    return this.view.getUint16(this.skip(2), true);
+  }
+
+  i16(): number {
+    return this.view.getInt16(this.skip(2), true);
+  }
+
+  u32(): number {
+    return this.view.getUint32(this.skip(4), true);
+  }
+
+  i32(): number {
+    return this.view.getInt32(this.skip(4), true);
+  }
+
+  u64(): bigint {
+    return this.view.getBigUint64(this.skip(8), true);
+  }
+
+  i64(): bigint {
+    return this.view.getBigInt64(this.skip(8), true);
+  }
+
+  f32(): number {
+    return this.view.getFloat32(this.skip(4), true);
+  }
+
+  f64(): number {
+    return this.view.getFloat64(this.skip(8), true);
+  }
+
+  bool(): boolean {
+    return this.view.getUint8(this.skip(1)) !== 0;
+  }
+
+  /** Text up to its first zero byte. */
+  fixedText(size: number): string {
+    const at = this.skip(size);
+    let end = at;
+    while (end < at + size && this.bytes[end] !== 0) end += 1;
+    return decodeText(this.bytes, at, end);
+  }
+
+  /** So many bytes, copied. */
+  fixedBlob(size: number): Uint8Array {
+    const at = this.skip(size);
+    return this.bytes.slice(at, at + size);
+  }
+
+  /** A length and text. */
+  text(prefix: number, limit: number, trimmed: boolean): string {
+    const size = this.count(prefix, limit, trimmed);
+    const at = this.skip(trimmed ? size : limit);
+    return decodeText(this.bytes, at, at + size);
+  }
+
+  /** A length and bytes. */
+  blob(prefix: number, limit: number, trimmed: boolean): Uint8Array {
+    const size = this.count(prefix, limit, trimmed);
+    const at = this.skip(trimmed ? size : limit);
+    return this.bytes.slice(at, at + size);
+  }
+
+  /** An array that always has this many elements. */
+  items<T>(count: number, read: (r: Reader) => T): T[] {
+    const items: T[] = [];
+    for (let index = 0; index < count; index++) {
+      items.push(read(this));
+    }
+    return items;
+  }
+
+  /** A count and elements. */
+  list<T>(prefix: number, limit: number, unit: number, trimmed: boolean, read: (r: Reader) => T): T[] {
+    const count = this.count(prefix, limit, trimmed);
+    this.need(count * unit);
+    const items = this.items(count, read);
+    if (!trimmed) {
+      this.skip(unit * (limit - count));
+    }
+    return items;
+  }
+
+  /** A union that has a tag; `last` says whether anything follows it. */
+  union(
+    variants: readonly VariantCodec[],
+    tagLen: number,
+    region: number,
+    minSize: number,
+    style: UnionStyle,
+    last: boolean,
+  ): { which: string; value: unknown } | UnknownVariant | null {
+    const begin = this.at;
+    const tag = tagLen === 1 ? this.u8() : this.u16();
+    const known = variants.find((variant) => variant.tag === tag);
+    const size = known === undefined ? 0 : known.size;
+    let held: Uint8Array;
+    if (style === "full") {
+      held = this.take(region);
+    } else if (style === "prefixed") {
+      held = this.take(this.u16());
+    } else if (known === undefined && tag !== 0) {
+      if (!last) {
+        throw new DecodeError("unknown_tag", `unknown tag ${tag} hides what follows at byte ${begin}`);
+      }
+      held = this.take(this.bytes.length - this.at);
+    } else {
+      held = this.take(size);
+      this.skip(Math.max(minSize - size, 0));
+    }
+    if (known === undefined) {
+      if (tag === 0) {
+        return null;
+      }
+      const whole = new Uint8Array(region);
+      whole.set(held.subarray(0, region));
+      return { which: null, tag, region: whole };
+    }
+    if (held.length < size) {
+      // A shorter member is completed with its defaults.
+      const whole = known.fill === undefined ? new Uint8Array(size) : known.fill().slice();
+      whole.set(held);
+      held = whole;
+    }
+    return { which: known.which, value: known.read(new Reader(held)) };
+  }
+
+  /** A union without a tag, copied; the region of an older sender ends with its base. */
+  region(region: number, base: number): Uint8Array {
+    const whole = new Uint8Array(region);
+    whole.set(this.take(Math.min(region, Math.max(this.bytes.length - this.at, base))));
+    return whole;
+  }
+
+  /** Passes over bytes. */
+  skip(size: number): number {
+    const at = this.at;
+    if (at + size > this.bytes.length) throw this.truncated(size);
+    this.at = at + size;
+    return at;
+  }
+
+  private take(size: number): Uint8Array {
+    const at = this.skip(size);
+    return this.bytes.subarray(at, at + size);
+  }
+
+  private need(size: number): void {
+    if (this.at + size > this.bytes.length) throw this.truncated(size);
+  }
+
+  private truncated(size: number): DecodeError {
+    const words = `need ${size} bytes, have ${this.bytes.length - this.at} at byte ${this.at}`;
+    return new DecodeError("truncated", words);
+  }
+
+  /** Clamped in the fixed layout; in the trimmed one nothing behind a false count could be found. */
+  private count(prefix: number, limit: number, trimmed: boolean): number {
+    const at = this.at;
+    const count = prefix === 1 ? this.u8() : this.u16();
+    if (count > limit && trimmed) {
+      throw new DecodeError("count_exceeds_bound", `count ${count} exceeds the bound ${limit} at byte ${at}`);
+    }
+    return Math.min(count, limit);
+  }
+}
+
+/** Throws everything but the end of the payload, which an older sender may have reached before our extension fields. */
+export function onlyTruncated(fault: unknown): void {
+  if (!(fault instanceof DecodeError && fault.code === "truncated")) {
+    throw fault;
+  }
+}
+
+/** True when both hold the same, element by element. */
+export function sameList<T>(a: readonly T[], b: readonly T[], same: (a: T, b: T) => boolean): boolean {
+  return a.length === b.length && a.every((item, index) => same(item, b[index] as T));
+}
+
+/** True when both are the same bytes. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+/** True when both unions hold the same. */
+export function sameUnion(
+  a: { which: string | null } | null,
+  b: { which: string | null } | null,
+  variants: readonly VariantCodec[],
+): boolean {
+  if (a === null || b === null || a.which !== b.which) {
+    return a === b;
+  }
+  if (a.which === null) {
+    const [x, y] = [a as UnknownVariant, b as UnknownVariant];
+    return x.tag === y.tag && sameBytes(x.region, y.region);
+  }
+  const variant = variants.find((known) => known.which === a.which);
+  const [x, y] = [a as unknown as { value: never }, b as unknown as { value: never }];
+  return variant !== undefined && variant.same(x.value, y.value);
+}
+
+function blob(value: Uint8Array, limit: number, field: string): Uint8Array {
+  if (!(value instanceof Uint8Array)) {
+    throw new EncodeError("wrong_type", `${field}: expected a Uint8Array, found ${typeof value}`);
+  }
+  if (value.length > limit) {
+    throw new EncodeError("too_long", `${field}: ${value.length} bytes, the field has ${limit}`);
+  }
+  return value;
+}
+
+function outside(value: unknown, field: string, type: string): EncodeError {
+  return new EncodeError("value_out_of_range", `${field}: ${String(value)} does not fit ${type}`);
+}
