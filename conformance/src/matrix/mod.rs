@@ -11,6 +11,7 @@
 //! - one file per language
 
 mod c;
+mod cpp;
 mod csharp;
 mod program;
 mod python;
@@ -59,6 +60,7 @@ pub fn adapters() -> Vec<Box<dyn Adapter>> {
         Box::new(c::C::PACKED),
         Box::new(c::C::ALIGNED),
         Box::new(c::C::BIG_ENDIAN),
+        Box::new(cpp::Cpp),
         Box::new(python::Python),
         Box::new(csharp::CSharp),
         Box::new(script::TypeScript),

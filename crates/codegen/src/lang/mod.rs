@@ -1,7 +1,7 @@
 //! One folder per language, each with the same door: a schema and options in, files out.
 
 pub mod c;
-mod cpp;
+pub mod cpp;
 pub mod csharp;
 mod graphql;
 mod js;

@@ -18,6 +18,7 @@ use fw_schema::layout::{PackageIndex, Type};
 use std::collections::BTreeSet;
 
 pub use names::{EnumNames, MessageNames, Names, PackageNames, UnionNames};
+pub(crate) use types::integer;
 pub use types::text_literal;
 
 pub(super) fn files(schema: &Schema, options: &Options) -> Result<Vec<File>, Error> {
