@@ -305,7 +305,10 @@ pub struct GoTo {
 
 impl Default for GoTo {
     fn default() -> Self {
-        Self { target: Default::default(), speed: 0.5 }
+        Self {
+            target: Default::default(),
+            speed: 0.5,
+        }
     }
 }
 
@@ -326,13 +329,21 @@ impl field::Field for GoTo {
         let Some(bytes) = bytes.first_chunk::<16>() else {
             return Self::take(&field::padded::<16>(bytes));
         };
-        Self { target: field::take(&bytes[..12]), speed: field::take(&bytes[12..16]) }
+        Self {
+            target: field::take(&bytes[..12]),
+            speed: field::take(&bytes[12..16]),
+        }
     }
 }
 
 impl rt::Message for GoTo {
-    const INFO: rt::MessageInfo =
-        rt::MessageInfo { id: 2, max_size: 16, base_size: 16, min_size: 16, magic: [0xb1, 0x58] };
+    const INFO: rt::MessageInfo = rt::MessageInfo {
+        id: 2,
+        max_size: 16,
+        base_size: 16,
+        min_size: 16,
+        magic: [0xb1, 0x58],
+    };
 
     #[inline]
     fn encode(&self, _: rt::Layout, out: &mut [u8]) -> Result<usize, rt::MessageError> {
@@ -400,13 +411,20 @@ impl field::Field for Halt {
         let Some(bytes) = bytes.first_chunk::<49>() else {
             return Self::take(&field::padded::<49>(bytes));
         };
-        Self { reason: field::take(&bytes[..49]) }
+        Self {
+            reason: field::take(&bytes[..49]),
+        }
     }
 }
 
 impl rt::Message for Halt {
-    const INFO: rt::MessageInfo =
-        rt::MessageInfo { id: 3, max_size: 49, base_size: 49, min_size: 49, magic: [0x0d, 0x0d] };
+    const INFO: rt::MessageInfo = rt::MessageInfo {
+        id: 3,
+        max_size: 49,
+        base_size: 49,
+        min_size: 49,
+        magic: [0x0d, 0x0d],
+    };
 
     #[inline]
     fn encode(&self, _: rt::Layout, out: &mut [u8]) -> Result<usize, rt::MessageError> {
@@ -472,13 +490,21 @@ impl field::Field for Command {
         let Some(bytes) = bytes.first_chunk::<55>() else {
             return Self::take(&field::padded::<55>(bytes));
         };
-        Self { sequence: field::take(&bytes[..4]), order: field::take(&bytes[4..55]) }
+        Self {
+            sequence: field::take(&bytes[..4]),
+            order: field::take(&bytes[4..55]),
+        }
     }
 }
 
 impl rt::Message for Command {
-    const INFO: rt::MessageInfo =
-        rt::MessageInfo { id: 4, max_size: 55, base_size: 55, min_size: 6, magic: [0x0d, 0x94] };
+    const INFO: rt::MessageInfo = rt::MessageInfo {
+        id: 4,
+        max_size: 55,
+        base_size: 55,
+        min_size: 6,
+        magic: [0x0d, 0x94],
+    };
 
     fn encode(&self, layout: rt::Layout, out: &mut [u8]) -> Result<usize, rt::MessageError> {
         if layout == rt::Layout::Fixed {
@@ -495,7 +521,10 @@ impl rt::Message for Command {
             return Ok(field::read_fixed::<Self, 55>(payload));
         }
         let mut payload = field::Reader::new(payload);
-        Ok(Self { sequence: payload.field("sequence")?, order: CommandOrder::read(&mut payload)? })
+        Ok(Self {
+            sequence: payload.field("sequence")?,
+            order: CommandOrder::read(&mut payload)?,
+        })
     }
 }
 
@@ -547,7 +576,10 @@ impl CommandOrder {
             0 => Self::Unset,
             2 => Self::GoTo(payload.member("order", 0)?),
             3 => Self::Halt(payload.member("order", 0)?),
-            tag => Self::Unknown { tag, region: field::padded(payload.rest()) },
+            tag => Self::Unknown {
+                tag,
+                region: field::padded(payload.rest()),
+            },
         })
     }
 }
@@ -579,7 +611,10 @@ impl field::Field for CommandOrder {
             0 => Self::Unset,
             2 => Self::GoTo(field::take(&bytes[2..18])),
             3 => Self::Halt(field::take(&bytes[2..51])),
-            tag => Self::Unknown { tag, region: field::take(&bytes[2..]) },
+            tag => Self::Unknown {
+                tag,
+                region: field::take(&bytes[2..]),
+            },
         }
     }
 }
@@ -620,7 +655,10 @@ impl<'p> CommandView<'p> {
     }
 
     fn fixed(bytes: &'p [u8; 55]) -> Self {
-        Self { sequence: &bytes[..4], order: CommandOrderView::fixed(&bytes[4..55]) }
+        Self {
+            sequence: &bytes[..4],
+            order: CommandOrderView::fixed(&bytes[4..55]),
+        }
     }
 
     /// `uint32`.
@@ -730,8 +768,13 @@ impl field::Field for Acknowledge {
 }
 
 impl rt::Message for Acknowledge {
-    const INFO: rt::MessageInfo =
-        rt::MessageInfo { id: 5, max_size: 408, base_size: 408, min_size: 8, magic: [0x30, 0x63] };
+    const INFO: rt::MessageInfo = rt::MessageInfo {
+        id: 5,
+        max_size: 408,
+        base_size: 408,
+        min_size: 8,
+        magic: [0x30, 0x63],
+    };
 
     fn encode(&self, layout: rt::Layout, out: &mut [u8]) -> Result<usize, rt::MessageError> {
         if layout == rt::Layout::Fixed {

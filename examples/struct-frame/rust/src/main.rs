@@ -20,7 +20,12 @@ const FRAMING: Framing = Profile::Standard.framing();
 type Link = Client<Tcp, [fw_structframe::MessageInfo; 5], [u8; 1024]>;
 
 fn link(stream: TcpStream) -> Result<Link, Box<dyn Error>> {
-    Ok(Client::new(Tcp::new(stream)?, FRAMING, messages::MESSAGES, [[0; 1024]; 3]))
+    Ok(Client::new(
+        Tcp::new(stream)?,
+        FRAMING,
+        messages::MESSAGES,
+        [[0; 1024]; 3],
+    ))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -11,11 +11,28 @@ use std::time::{Duration, Instant};
 /// Runs for half a second or so.
 pub fn run(mut link: Link) -> Result<(), Box<dyn Error>> {
     look_on(&mut link, 3)?;
-    let target = Vector3 { x: 3.0, y: 4.0, z: 0.0 };
-    let answer = command(&mut link, 1, GoTo { target, ..GoTo::default() })?;
+    let target = Vector3 {
+        x: 3.0,
+        y: 4.0,
+        z: 0.0,
+    };
+    let answer = command(
+        &mut link,
+        1,
+        GoTo {
+            target,
+            ..GoTo::default()
+        },
+    )?;
     println!("go to (3, 4, 0): {answer}");
     look_on(&mut link, 2)?;
-    let answer = command(&mut link, 2, Halt { reason: Text::literal("tea time") })?;
+    let answer = command(
+        &mut link,
+        2,
+        Halt {
+            reason: Text::literal("tea time"),
+        },
+    )?;
     println!("halt: {answer}");
     Ok(())
 }
@@ -49,9 +66,20 @@ fn command(
     sequence: u32,
     order: impl Into<CommandOrder>,
 ) -> Result<String, Box<dyn Error>> {
-    let command = Command { sequence, order: order.into() };
+    let command = Command {
+        sequence,
+        order: order.into(),
+    };
     let deadline = Instant::now() + Duration::from_secs(2);
     let mine = |answer: &Acknowledge| answer.sequence == sequence;
     let answer: Acknowledge = link.request(&command, mine, show, || Instant::now() < deadline)?;
-    Ok(format!("{}, {:?}", if answer.accepted { "accepted" } else { "refused" }, answer.note))
+    Ok(format!(
+        "{}, {:?}",
+        if answer.accepted {
+            "accepted"
+        } else {
+            "refused"
+        },
+        answer.note
+    ))
 }

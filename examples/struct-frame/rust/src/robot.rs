@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 /// Runs until the operator hangs up.
 pub fn run(mut link: Link) -> Result<(), String> {
     let start = Instant::now();
-    let mut telemetry = Telemetry { wheel_speed: [0.5; 4], ..Telemetry::default() };
+    let mut telemetry = Telemetry {
+        wheel_speed: [0.5; 4],
+        ..Telemetry::default()
+    };
     for tick in 0.. {
         telemetry.time_us = start.elapsed().as_micros() as u64;
         telemetry.ranges_mm =
@@ -56,7 +59,12 @@ fn obey(command: &Command, telemetry: &mut Telemetry) -> Acknowledge {
         Err(note) => (false, note),
     };
     let note = Text::new(&note).unwrap_or(Text::literal("done"));
-    Acknowledge { sequence: command.sequence, accepted, note, log: Bounded::default() }
+    Acknowledge {
+        sequence: command.sequence,
+        accepted,
+        note,
+        log: Bounded::default(),
+    }
 }
 
 fn distance(from: &Vector3, to: &Vector3) -> f32 {

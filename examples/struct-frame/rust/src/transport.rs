@@ -28,7 +28,10 @@ impl Transport for Tcp {
         match self.0.read(buffer) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(error)
-                if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+                ) =>
             {
                 Ok(0)
             }

@@ -13,9 +13,9 @@ pub(super) fn print(context: &Context<'_>, index: MessageIndex, text: &mut Text)
     }
     text.gap();
     if is_variable(message) {
-        sliced(context, message, text)
+        sliced(context, message, text);
     } else {
-        whole(context, message, text)
+        whole(context, message, text);
     }
     text.gap();
     item(context, message, text);
