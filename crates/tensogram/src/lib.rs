@@ -58,8 +58,8 @@ pub use recover::{
     MessageState, RecoverOptions, RecoveredMessage, Recovery, Unverified, recover, recover_file, recover_source,
 };
 pub use validate::{
-    FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, validate_file,
-    validate_message, validate_source,
+    FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, survey_source,
+    validate_file, validate_message, validate_source,
 };
 pub use write::{
     AggregateHash, EncodeOptions, Lengths, MaskMethod, MessageBuilder, StreamingEncoder, encode, encode_pre_encoded,

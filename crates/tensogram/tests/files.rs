@@ -354,3 +354,64 @@ fn the_last_of_many_objects_costs_as_much_as_the_first() {
 
 #[path = "common/source.rs"]
 mod source;
+
+#[test]
+fn a_survey_of_a_file_reads_no_payloads_and_says_what_one_of_memory_says() {
+    let folder = Folder::new();
+    for (name, message) in common::ten_kinds() {
+        let path = folder.at("kind.tgm");
+        std::fs::write(&path, &message).unwrap();
+        let (whole, exact) = (survey(&message), TensogramFile::open(&path).unwrap().survey(0).unwrap());
+        assert_eq!(format!("{whole:?}"), format!("{exact:?}"), "{name}");
+    }
+    let values = vec![0u8; 1 << 20];
+    let message = MessageBuilder::new().tensor(&[1 << 20], &values).unwrap().encode().unwrap();
+    let source = source::Counting::new(&message);
+    let found = survey_source(&source, fw_bytes::Span::new(0, message.len() as u64)).unwrap();
+    assert!(found.report.findings().is_empty() && found.objects.len() == 1);
+    assert!(source.read() < 20_000, "{} bytes were read", source.read());
+}
+
+#[test]
+fn objects_behind_an_unreadable_one_keep_their_entries() {
+    let message = MessageBuilder::new()
+        .tensor(&[1], &[1u8])
+        .unwrap()
+        .base("name", "a")
+        .tensor(&[1], &[2u8])
+        .unwrap()
+        .base("name", "b")
+        .tensor(&[1], &[3u8])
+        .unwrap()
+        .base("name", "c")
+        .encode()
+        .unwrap();
+    let slot = MessageView::open(&message).unwrap().object(1).unwrap().frame().cbor_offset_slot();
+    let mut damaged = message;
+    damaged[slot.start as usize] = 0xff;
+    let survey = survey(&damaged);
+    let metadata = survey.metadata.unwrap();
+    let names: Vec<_> =
+        survey.objects.iter().map(|object| (object.index, metadata.base[object.index]["name"].as_text())).collect();
+    assert_eq!(names, [(0, Some("a")), (2, Some("c"))]);
+}
+
+#[test]
+fn streams_are_listed_in_little_memory() {
+    let (small, large) = (vec![1u8; 10], vec![2u8; 12 << 20]);
+    let entry: MetadataMap = [("name".to_owned(), Value::from("big"))].into();
+    let mut encoder = StreamingEncoder::new(Vec::new(), &GlobalMetadata::default(), &EncodeOptions::default()).unwrap();
+    encoder.write_object(&DataObjectDescriptor::new(DType::UInt8, &[10]).unwrap(), &small).unwrap();
+    encoder.write_preceder(&entry).unwrap();
+    encoder.write_object(&DataObjectDescriptor::new(DType::UInt8, &[12 << 20]).unwrap(), &large).unwrap();
+    let message = encoder.finish().unwrap();
+    let file = [&b"junk"[..], &message, &self::message(3, 5)].concat();
+    let mut listed = Vec::new();
+    for event in StreamReader::without_payloads(&file[..], DecodeOptions::default()) {
+        if let StreamEvent::Listed { index, descriptor, preceder, stored_len } = event.unwrap() {
+            listed.push((index, descriptor.shape.clone(), preceder.contains_key("name"), stored_len));
+        }
+    }
+    assert_eq!(listed[..2], [(0, vec![10], false, 10), (1, vec![12 << 20], true, 12 << 20)]);
+    assert_eq!(listed[2..], [(0, vec![5], false, 5)]);
+}

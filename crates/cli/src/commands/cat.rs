@@ -5,7 +5,7 @@ use crate::exit::{Outcome, Usage};
 use crate::input;
 use anyhow::Result;
 use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat, npy_header};
-use framewright::tensogram::{DataObjectDescriptor, DecodeOptions, MessageView, TensogramFile};
+use framewright::tensogram::{DataObjectDescriptor, DecodeOptions, TensogramFile};
 use framewright::tensor::{ByteOrder, Selection, swap_in_place};
 use std::io::{BufWriter, Write};
 
@@ -94,11 +94,9 @@ fn object(args: &Cat) -> Result<Outcome> {
     if wanted >= count {
         return Err(Usage(format!("no message {wanted}: {} has {count}", args.file.display())).into());
     }
-    let message = file.read_message(wanted)?;
-    let view = MessageView::open(&message)?;
-    if place >= view.object_count() {
-        let text =
-            format!("no object {place}: message {wanted} of {} has {}", args.file.display(), view.object_count());
+    let objects = file.object_count(wanted)?;
+    if place >= objects {
+        let text = format!("no object {place}: message {wanted} of {} has {objects}", args.file.display());
         return Err(Usage(text).into());
     }
     if args.text {
@@ -106,16 +104,16 @@ fn object(args: &Cat) -> Result<Outcome> {
         let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
         return named_tensor(args, &*all, name.map_or("", String::as_str));
     }
-    let object = view.object(place)?;
     // What carries a digest is checked before it is handed on.
-    let options = DecodeOptions { verify_hash: object.frame().has_hash(), ..DecodeOptions::default() };
-    let mut bytes = object.decode(&options)?;
+    let verify_hash = file.object_head(wanted, place)?.frame.has_hash();
+    let (descriptor, mut bytes) =
+        file.decode_object(wanted, place, &DecodeOptions { verify_hash, ..DecodeOptions::default() })?;
     if ByteOrder::NATIVE == ByteOrder::Big {
-        swap_in_place(&mut bytes, object.descriptor().dtype.swap_unit());
+        swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
     }
     let mut out = std::io::stdout().lock();
     if args.npy {
-        let DataObjectDescriptor { dtype, shape, .. } = object.descriptor();
+        let DataObjectDescriptor { dtype, shape, .. } = &descriptor;
         let missing = || Usage(format!("NumPy has no element type for {dtype}; leave out --npy"));
         out.write_all(&npy_header(*dtype, shape).ok_or_else(missing)?)?;
     }
@@ -127,7 +125,7 @@ fn object(args: &Cat) -> Result<Outcome> {
 fn objects_before(file: &TensogramFile, message: usize) -> Result<usize> {
     let mut count = 0usize;
     for earlier in 0..message {
-        count = count.saturating_add(MessageView::open(&file.read_message(earlier)?)?.object_count());
+        count = count.saturating_add(file.object_count(earlier)?);
     }
     Ok(count)
 }

@@ -10,7 +10,7 @@ use framewright::bytes::Span;
 use framewright::convert::{self, Format};
 use framewright::report::Tree;
 use framewright::source::{FileSource, ReadAt};
-use framewright::tensogram::{Survey, inspect, survey};
+use framewright::tensogram::{Survey, inspect};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -34,17 +34,21 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
     };
     let mut all = Vec::new();
     for index in wanted {
-        let (bytes, span) = (file.read_message(index)?, spans[index]);
+        let span = spans[index];
         match (args.json, args.hex) {
-            (true, true) => all.push(json!({ "message": index, "offset": span.start, "tree": inspect(&bytes) })),
-            (true, false) => all.push(message_json(&survey(&bytes), index, span)),
+            (true, true) => {
+                let tree = inspect(&file.read_message(index)?);
+                all.push(json!({ "message": index, "offset": span.start, "tree": tree }));
+            }
+            (true, false) => all.push(message_json(&file.survey(index)?, index, span)),
             (false, true) => {
+                let bytes = file.read_message(index)?;
                 print(&format!(
                     "== message {index}, bytes {span}\n{}",
                     byte_map(&inspect(&bytes), &bytes, span.start)
                 ))?;
             }
-            (false, false) => print(&message_text(&survey(&bytes), index, span))?,
+            (false, false) => print(&message_text(&file.survey(index)?, index, span))?,
         }
     }
     if args.json {
@@ -108,7 +112,9 @@ pub(crate) fn message_text(message: &Survey, index: usize, span: Span) -> String
         }
         Err(error) => drop(writeln!(text, "  metadata cannot be read: {error}")),
     }
-    for (o, object) in message.objects.iter().enumerate() {
+    for object in &message.objects {
+        // Objects that could not be told apart are left out; the others keep their places.
+        let o = object.index;
         let _ = writeln!(text, "  object {o}, frame at byte {}:", span.start + object.frame.start());
         match &object.descriptor {
             Ok(descriptor) => {
@@ -156,6 +162,7 @@ pub(crate) fn message_json(message: &Survey, index: usize, span: Span) -> serde_
         .iter()
         .map(|object| match &object.descriptor {
             Ok(descriptor) => json!({
+                "object": object.index,
                 "frame": [span.start + object.frame.start(), span.start + object.frame.end()],
                 "type": descriptor.obj_type,
                 "ndim": descriptor.ndim,
@@ -171,7 +178,7 @@ pub(crate) fn message_json(message: &Survey, index: usize, span: Span) -> serde_
                     "kind": kind.key(), "method": mask.method, "offset": mask.offset, "length": mask.length,
                 })).collect::<Vec<_>>(),
             }),
-            Err(error) => json!({ "error": error.to_string() }),
+            Err(error) => json!({ "object": object.index, "error": error.to_string() }),
         })
         .collect();
     json!({

@@ -8,7 +8,7 @@ use crate::render::{count, size};
 use anyhow::Result;
 use framewright::bytes::Span;
 use framewright::convert::{self, Format, Info};
-use framewright::tensogram::{Survey, TensogramFile, survey};
+use framewright::tensogram::{Survey, TensogramFile};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -109,7 +109,7 @@ pub(crate) struct Summary {
 impl Summary {
     fn of(file: &TensogramFile) -> Result<Self> {
         let file_len = std::fs::metadata(file.path())?.len();
-        let surveys = file.iter()?.map(|bytes| Ok(survey(&bytes?)));
+        let surveys = (0..file.message_count()?).map(|index| Ok(file.survey(index)?));
         Self::of_parts(file.path().display().to_string(), file_len, &file.message_layouts()?, surveys)
     }
 

@@ -8,10 +8,13 @@ use crate::render::{Table, shape, size};
 use anyhow::Result;
 use framewright::bytes::Span;
 use framewright::convert::{self, Format, Row};
-use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Survey, TensogramFile, Value, survey};
+use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Survey, TensogramFile, Value};
 use serde_json::json;
 
 pub(crate) fn run(args: &Look) -> Result<Outcome> {
+    if args.file.as_os_str() == "-" {
+        return super::ls_stream::run(args);
+    }
     if input::format_of(&args.file)? != Format::Tensogram {
         return tensors(args);
     }
@@ -63,7 +66,7 @@ pub(crate) fn pipeline(descriptor: &DataObjectDescriptor) -> String {
 }
 
 pub(super) fn listing(file: &TensogramFile) -> Result<String> {
-    listing_of(file.iter()?.map(|bytes| Ok(survey(&bytes?))))
+    listing_of((0..file.message_count()?).map(|index| Ok(file.survey(index)?)))
 }
 
 /// A line for every object of the messages given.
@@ -76,7 +79,8 @@ pub(crate) fn listing_of(messages: impl Iterator<Item = Result<Survey>>) -> Resu
             let cells = [&index.to_string(), "-", "(no objects)", "", "", "", "", ""];
             table.row(cells.map(str::to_owned));
         }
-        for (o, object) in message.objects.iter().enumerate() {
+        for object in &message.objects {
+            let o = object.index;
             let stored = size(object.parts.region.len());
             match &object.descriptor {
                 Ok(descriptor) => table.row([
@@ -113,7 +117,7 @@ pub(crate) fn listing_of(messages: impl Iterator<Item = Result<Survey>>) -> Resu
 }
 
 fn listing_json(file: &TensogramFile) -> Result<serde_json::Value> {
-    let surveys = file.iter()?.map(|bytes| Ok(survey(&bytes?)));
+    let surveys = (0..file.message_count()?).map(|index| Ok(file.survey(index)?));
     listing_json_of(&file.path().display().to_string(), &file.message_layouts()?, surveys)
 }
 
@@ -126,7 +130,8 @@ pub(crate) fn listing_json_of(
     let (mut messages, mut tensors, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     for (index, (span, message)) in spans.iter().zip(surveys).enumerate() {
         let message = message?;
-        for (o, object) in message.objects.iter().enumerate() {
+        for object in &message.objects {
+            let o = object.index;
             let at = |span: Span, base: u64| [base + span.start, base + span.end];
             let region = at(object.parts.region, span.start);
             let mut row = match &object.descriptor {

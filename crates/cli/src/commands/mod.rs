@@ -10,6 +10,7 @@ mod encode;
 mod generate;
 pub(crate) mod info;
 pub(crate) mod ls;
+mod ls_stream;
 mod recover;
 mod schema;
 mod tour;

@@ -324,3 +324,28 @@ fn no_vector_crashes_a_command() {
         }
     }
 }
+
+#[test]
+fn ls_of_a_pipe() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    let message = std::fs::read(vectors("tensogram").join("two_objects_metadata.tgm")).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fw"))
+        .args(["ls", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut lines = BufReader::new(from).lines();
+    let mut next = || -> serde_json::Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    // The first object is listed before the second has come.
+    to.write_all(&message[..760]).unwrap();
+    to.flush().unwrap();
+    assert_eq!(next()["name"], "2t");
+    to.write_all(&message[760..]).unwrap();
+    drop(to);
+    let second = next();
+    assert_eq!((&second["object"], &second["name"], &second["bytes"]), (&1.into(), &"msl".into(), &8.into()));
+    assert!(child.wait().unwrap().success());
+}

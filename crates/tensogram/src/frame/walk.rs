@@ -79,6 +79,11 @@ impl Walk {
         self.position
     }
 
+    /// The frame whose header was read and whose end is still awaited.
+    pub const fn awaited(&self) -> Option<&FrameRef> {
+        self.pending.as_ref()
+    }
+
     /// Moves to the next frame.
     ///
     /// # Errors

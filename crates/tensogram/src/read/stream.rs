@@ -5,9 +5,9 @@
 use super::DecodeOptions;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap};
 use crate::error::{Fault, Place, Result, TensogramError};
-use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, check_message_len};
+use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, check_message_len, object_parts};
 use crate::message::{ObjectView, frame_bytes, merged, metadata_of, preceder_entry, verify_frame_hash};
-use crate::wire::{ALIGNMENT, FrameType, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use crate::wire::{ALIGNMENT, FrameFlags, FrameType, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
 use fw_bytes::{Span, Step, align_up};
 use std::io::Read;
 
@@ -35,6 +35,17 @@ pub enum StreamEvent {
         /// The decoded bytes.
         data: Vec<u8>,
     },
+    /// An object, described but not decoded: what a decoder made by [`StreamDecoder::without_payloads`] brings.
+    Listed {
+        /// Position among the objects of the message.
+        index: usize,
+        /// What it is.
+        descriptor: Box<DataObjectDescriptor>,
+        /// Metadata its preceder brought; empty without one.
+        preceder: MetadataMap,
+        /// Bytes of payload and masks.
+        stored_len: u64,
+    },
     /// The message is complete.
     End {
         /// The metadata as a full decode gives it.
@@ -50,12 +61,20 @@ pub enum StreamEvent {
 #[derive(Debug)]
 pub struct StreamDecoder {
     options: DecodeOptions,
+    payloads: Payloads,
     /// Bytes not yet done with.
     buffer: Vec<u8>,
     /// Position of the first of them in the stream.
     position: u64,
     ended: bool,
     state: State,
+}
+
+/// Whether payloads are kept until they can be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Payloads {
+    Decode,
+    Skip,
 }
 
 #[derive(Debug)]
@@ -81,7 +100,15 @@ struct Open {
 impl StreamDecoder {
     /// A decoder at the start of a stream.
     pub const fn new(options: DecodeOptions) -> Self {
-        Self { options, buffer: Vec::new(), position: 0, ended: false, state: State::Outside }
+        let payloads = Payloads::Decode;
+        Self { options, payloads, buffer: Vec::new(), position: 0, ended: false, state: State::Outside }
+    }
+
+    /// A decoder that describes objects and lets their payloads pass: little memory, however large they are. Digests are
+    /// not compared.
+    pub const fn without_payloads(options: DecodeOptions) -> Self {
+        let payloads = Payloads::Skip;
+        Self { options, payloads, buffer: Vec::new(), position: 0, ended: false, state: State::Outside }
     }
 
     /// Feeds bytes.
@@ -163,13 +190,20 @@ impl StreamDecoder {
             let limit = self.options.limits.message_len;
             let told = match open.walk.poll(&have).map_err(|error| open.blame(error, limit).shifted(start))? {
                 Step::Need(_) if self.ended => return Err(self.cut("frame")),
-                Step::Need(_) => return Ok(None),
+                Step::Need(_) => {
+                    self.pass_over_payload();
+                    return Ok(None);
+                }
                 Step::Done(WalkEvent::End(at)) => {
                     let told = self.finish(at).map_err(|error| error.shifted(start))?;
                     return if told.is_none() && self.ended { Err(self.cut("postamble")) } else { Ok(told) };
                 }
                 Step::Done(WalkEvent::Frame(frame)) => {
-                    let told = open.frame(&frame, &have, &self.options).map_err(|error| error.shifted(start))?;
+                    let told = match self.payloads {
+                        Payloads::Decode => open.frame(&frame, &have, &self.options),
+                        Payloads::Skip => open.list(&frame, &have, &self.options),
+                    };
+                    let told = told.map_err(|error| error.shifted(start))?;
                     self.release(start + frame.end());
                     told
                 }
@@ -177,6 +211,17 @@ impl StreamDecoder {
             if told.is_some() {
                 return Ok(told);
             }
+        }
+    }
+
+    /// Lets go of the payload of an object that is only listed, up to where its descriptor may begin.
+    fn pass_over_payload(&mut self) {
+        let State::Inside(open) = &self.state else { return };
+        let Some(frame) = open.walk.awaited().filter(|_| self.payloads == Payloads::Skip) else { return };
+        let last = frame.header().flags.contains(FrameFlags::CBOR_AFTER_PAYLOAD);
+        if frame.frame_type() == FrameType::NTENSOR && last {
+            let position = open.start.saturating_add(frame.end().saturating_sub(DESCRIPTOR_ROOM));
+            self.release(position);
         }
     }
 
@@ -229,6 +274,36 @@ impl Open {
         self.read(placed, &local, bytes, options).map_err(|error| error.shifted(have.base))
     }
 
+    /// The same for a decoder that only lists: of an object, its descriptor.
+    fn list(&mut self, frame: &FrameRef, have: &Rest<'_>, options: &DecodeOptions) -> Result<Option<StreamEvent>> {
+        if frame.frame_type() != FrameType::NTENSOR {
+            return self.frame(frame, have, options);
+        }
+        self.order.admit(frame)?;
+        let index = self.preceders.len();
+        let located = |error: TensogramError| error.on(format!("object[{index}]"));
+        self.check_count(frame, options)?;
+        let parts = match object_parts(frame, have).map_err(located)? {
+            Step::Done(parts) => parts,
+            Step::Need(_) => return Err(located(too_far(frame))),
+        };
+        let cbor = have.lookup(parts.descriptor).ok_or_else(|| located(too_far(frame)))?;
+        let descriptor =
+            DataObjectDescriptor::from_cbor(cbor, parts.descriptor.start, &options.limits).map_err(located)?;
+        let preceder = std::mem::take(&mut self.preceder);
+        self.preceders.push(preceder.clone());
+        let stored_len = parts.region.len();
+        Ok(Some(StreamEvent::Listed { index, descriptor: Box::new(descriptor), preceder, stored_len }))
+    }
+
+    fn check_count(&self, frame: &FrameRef, options: &DecodeOptions) -> Result<()> {
+        if (self.preceders.len() as u64) < options.limits.object_count {
+            return Ok(());
+        }
+        let message = format!("more than {} objects", options.limits.object_count);
+        Err(TensogramError::Framing(Fault::limit("limit_object_count", message).at(frame.start())))
+    }
+
     fn read(
         &mut self,
         placed: Placed,
@@ -259,10 +334,7 @@ impl Open {
     fn object(&mut self, frame: &FrameRef, bytes: &[u8], options: &DecodeOptions) -> Result<StreamEvent> {
         let index = self.preceders.len();
         let located = |error: TensogramError| error.on(format!("object[{index}]"));
-        if index as u64 >= options.limits.object_count {
-            let message = format!("more than {} objects", options.limits.object_count);
-            return Err(TensogramError::Framing(Fault::limit("limit_object_count", message).at(frame.start())));
-        }
+        self.check_count(frame, options)?;
         if options.verify_hash && !frame.has_hash() {
             return Err(TensogramError::MissingHash { object_index: index, place: Place::at(frame.start()) });
         }
@@ -302,6 +374,14 @@ impl<R: Read> StreamReader<R> {
     }
 }
 
+impl<R: Read> StreamReader<R> {
+    /// Reads from `reader` what objects there are, and lets their payloads pass; see
+    /// [`StreamDecoder::without_payloads`].
+    pub fn without_payloads(reader: R, options: DecodeOptions) -> Self {
+        Self { reader, decoder: StreamDecoder::without_payloads(options), piece: vec![0; PIECE] }
+    }
+}
+
 impl<R: Read> Iterator for StreamReader<R> {
     type Item = Result<StreamEvent>;
 
@@ -338,6 +418,13 @@ impl Lookup for Rest<'_> {
     }
 }
 
+fn too_far(frame: &FrameRef) -> TensogramError {
+    let message = format!("descriptor of more than {DESCRIPTOR_ROOM} bytes, or far from its place");
+    TensogramError::Metadata(Fault::limit("limit_metadata_len", message).at(frame.start()))
+}
+
+/// Bytes kept of the end of a frame whose payload is let pass.
+const DESCRIPTOR_ROOM: u64 = 4 << 20;
 /// Junk is reported in pieces of at least this size while more may come.
 const SKIP_BLOCK: usize = 64 << 10;
 const PIECE: usize = 64 << 10;

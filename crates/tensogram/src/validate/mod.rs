@@ -10,7 +10,7 @@ mod metadata;
 mod structure;
 mod survey;
 
-pub use survey::{Survey, SurveyedObject, survey};
+pub use survey::{Survey, SurveyedObject, survey, survey_source};
 
 pub use file::{FileReport, validate_file, validate_source};
 

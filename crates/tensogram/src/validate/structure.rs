@@ -20,6 +20,8 @@ pub(super) struct Structure<'a> {
 }
 
 pub(super) struct ObjectEntry {
+    /// Position among the data object frames, those that could not be told apart included.
+    pub(super) index: usize,
     pub(super) frame: FrameRef,
     pub(super) parts: ObjectParts,
 }
@@ -77,7 +79,7 @@ fn shell(message: &[u8]) -> Result<(Preamble, Postamble, u64), Box<Finding>> {
     Ok((preamble, postamble, length))
 }
 
-fn check_preamble(preamble: &Preamble, report: &mut Report) {
+pub(super) fn check_preamble(preamble: &Preamble, report: &mut Report) {
     if preamble.reserved != 0 {
         let text = format!("reserved word of the preamble is 0x{:08x}, expected zero", preamble.reserved);
         report.push(Finding::warning("reserved_not_zero", text).at(12..16).level(STRUCTURE));
@@ -88,7 +90,7 @@ fn check_preamble(preamble: &Preamble, report: &mut Report) {
     }
 }
 
-fn check_postamble(postamble: &Postamble, length: u64, first_footer: u64, report: &mut Report) {
+pub(super) fn check_postamble(postamble: &Postamble, length: u64, first_footer: u64, report: &mut Report) {
     let end = length - POSTAMBLE_LEN;
     if let Err(error) = postamble.check_mirror(length, end) {
         let text = format!("{} says {}, the message has {length} bytes", error.what, error.found);
@@ -107,7 +109,7 @@ fn check_postamble(postamble: &Postamble, length: u64, first_footer: u64, report
 }
 
 /// Bits 0 to 6 promise frames; each that disagrees with the frames found is a finding.
-fn check_flags(promised: MessageFlags, seen: MessageFlags, report: &mut Report) {
+pub(super) fn check_flags(promised: MessageFlags, seen: MessageFlags, report: &mut Report) {
     for (bit, name) in MessageFlags::NAMES.iter().filter(|(bit, _)| *bit != MessageFlags::HASHES_PRESENT) {
         let text = match (promised.contains(*bit), seen.contains(*bit)) {
             (true, false) => format!("flag {name} is set, but there is no such frame"),
@@ -115,6 +117,20 @@ fn check_flags(promised: MessageFlags, seen: MessageFlags, report: &mut Report) 
             _ => continue,
         };
         report.push(Finding::warning("flag_mismatch", text).at(10..12).level(STRUCTURE));
+    }
+}
+
+/// The flag that promises a frame of this type.
+pub(super) const fn promise_of(frame_type: FrameType) -> MessageFlags {
+    match frame_type {
+        FrameType::HEADER_METADATA => MessageFlags::HEADER_METADATA,
+        FrameType::HEADER_INDEX => MessageFlags::HEADER_INDEX,
+        FrameType::HEADER_HASH => MessageFlags::HEADER_HASHES,
+        FrameType::FOOTER_HASH => MessageFlags::FOOTER_HASHES,
+        FrameType::FOOTER_INDEX => MessageFlags::FOOTER_INDEX,
+        FrameType::FOOTER_METADATA => MessageFlags::FOOTER_METADATA,
+        FrameType::PRECEDER_METADATA => MessageFlags::PRECEDER_METADATA,
+        _ => MessageFlags(0),
     }
 }
 
@@ -203,19 +219,10 @@ impl Walker<'_, '_> {
             let finding = Finding::error("preceder_not_followed_by_object", text).at(frame.span());
             self.report.push(finding.level(STRUCTURE));
         }
-        let flag = match frame_type {
-            FrameType::HEADER_METADATA => MessageFlags::HEADER_METADATA,
-            FrameType::HEADER_INDEX => MessageFlags::HEADER_INDEX,
-            FrameType::HEADER_HASH => MessageFlags::HEADER_HASHES,
-            FrameType::FOOTER_HASH => MessageFlags::FOOTER_HASHES,
-            FrameType::FOOTER_INDEX => MessageFlags::FOOTER_INDEX,
-            FrameType::FOOTER_METADATA => MessageFlags::FOOTER_METADATA,
-            FrameType::PRECEDER_METADATA => {
-                self.preceder = Some(*frame);
-                MessageFlags::PRECEDER_METADATA
-            }
-            _ => MessageFlags(0),
-        };
+        if frame_type == FrameType::PRECEDER_METADATA {
+            self.preceder = Some(*frame);
+        }
+        let flag = promise_of(frame_type);
         if frame_type != FrameType::PRECEDER_METADATA && flag.0 != 0 && self.seen.contains(flag) {
             let text = format!("a second frame of {frame_type}; readers disagree which one counts");
             self.report.push(Finding::warning("repeated_frame", text).at(frame.span()).level(STRUCTURE));
@@ -236,7 +243,7 @@ impl Walker<'_, '_> {
 
     fn object(&mut self, frame: FrameRef, index: usize) -> Option<ObjectEntry> {
         match on_slice(self.message, |bytes| object_parts(&frame, bytes)) {
-            Ok(parts) => Some(ObjectEntry { frame, parts }),
+            Ok(parts) => Some(ObjectEntry { index, frame, parts }),
             Err(error) => {
                 let code = match error.code() {
                     "cbor_offset_invalid" => "cbor_offset_invalid",

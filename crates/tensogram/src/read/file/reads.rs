@@ -101,6 +101,18 @@ impl TensogramFile {
         Ok((metadata, (0..directory.objects.len()).map(descriptor).collect::<Result<_>>()?))
     }
 
+    /// What can be told about one message without decoding it, damaged or not; of one without faults no payload is read.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::message_span`]; faults of the message are part of the answer.
+    pub fn survey(&self, index: usize) -> Result<crate::Survey> {
+        let span = self.message_span(index)?;
+        match self.mapped().and_then(|map| span.slice_of(map, 0)) {
+            Some(bytes) => Ok(crate::survey(bytes)),
+            None => crate::survey_source(&self.backing, span),
+        }
+    }
+
     /// Number of objects of one message.
     ///
     /// # Errors
