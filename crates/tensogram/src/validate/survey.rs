@@ -56,6 +56,7 @@ impl Survey {
         for head in heads {
             match head {
                 Ok(head) => objects.push(SurveyedObject {
+                    index: head.index,
                     frame: head.frame,
                     parts: head.parts,
                     descriptor: Ok(head.descriptor),
