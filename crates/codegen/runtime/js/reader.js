@@ -41,6 +41,10 @@ class Machine {
     /** The frame whose length has been compared with its message. */
     compared = -1;
     lastSequence = -1;
+    /** Of what was looked at last: so many bytes are noise, or will tell more, or are the frame. */
+    size = 0;
+    /** Its header. */
+    found;
     constructor(framing, lookup, capacity) {
         this.framing = framing;
         this.lookup = lookup;
@@ -75,23 +79,23 @@ class Machine {
             const at = this.pos - window.base;
             let look;
             if (at >= size) {
-                look = { kind: "short", size: 1 };
+                look = this.saw("short", 1);
             }
             else if (this.capacity < this.framing.headerLen) {
-                look = { kind: "noise", size: size - at };
+                look = this.saw("noise", size - at);
             }
             else {
                 look = this.examine(window.bytes, at, size);
             }
-            if (look.kind === "noise") {
-                this.pos += look.size;
+            if (look === "noise") {
+                this.pos += this.size;
                 continue;
             }
-            if (look.kind === "falseStart") {
+            if (look === "falseStart") {
                 this.falseStart(2);
                 continue;
             }
-            const { found } = look;
+            const { found } = this;
             if (found !== undefined) {
                 if (found.total > this.capacity) {
                     // A frame that the reader could never hold.
@@ -106,15 +110,15 @@ class Machine {
                 }
                 this.compareLength(found);
             }
-            this.forgetFarCandidates(look.size);
-            if (look.kind === "whole" && found !== undefined) {
+            this.forgetFarCandidates(this.size);
+            if (look === "whole" && found !== undefined) {
                 const event = this.whole(window, found);
                 if (event !== undefined) {
                     return event;
                 }
                 continue;
             }
-            this.need = this.pos + look.size;
+            this.need = this.pos + this.size;
             const event = this.wait(window.base + size, more);
             if (event !== undefined || this.rescan === undefined) {
                 return event;
@@ -129,61 +133,69 @@ class Machine {
         if (first !== undefined) {
             if (bytes[at] !== first) {
                 const there = bytes.indexOf(first, at);
-                return { kind: "noise", size: (there < 0 || there > end ? end : there) - at };
+                return this.saw("noise", (there < 0 || there > end ? end : there) - at);
             }
             if (start.length > 1) {
                 if (end - at < 2) {
-                    return { kind: "short", size: 2 };
+                    return this.saw("short", 2);
                 }
                 const second = bytes[at + 1];
                 if (second !== start[1]) {
-                    return second === first ? { kind: "noise", size: 1 } : { kind: "falseStart", size: 2 };
+                    return second === first ? this.saw("noise", 1) : this.saw("falseStart", 2);
                 }
             }
         }
         if (end - at < framing.headerLen) {
-            return { kind: "short", size: framing.headerLen };
+            return this.saw("short", framing.headerLen);
         }
         let next = at + start.length;
-        const byte = () => bytes[next++];
-        const sequence = framing.hasSequence ? byte() : 0;
-        const system = framing.hasSystem ? byte() : 0;
-        const component = framing.hasSystem ? byte() : 0;
+        const sequence = framing.hasSequence ? bytes[next++] : 0;
+        const system = framing.hasSystem ? bytes[next++] : 0;
+        const component = framing.hasSystem ? bytes[next++] : 0;
         let len = 0;
         if (framing.lenBytes > 0) {
-            len = byte();
+            len = bytes[next++];
         }
         if (framing.lenBytes > 1) {
-            len |= byte() << 8;
+            len |= bytes[next++] << 8;
         }
-        const high = framing.hasPackage ? byte() : 0;
-        const id = (high << 8) | byte();
+        const high = framing.hasPackage ? bytes[next++] : 0;
+        const id = (high << 8) | bytes[next];
         const info = this.lookup.messageInfo(id);
         if (!framing.hasLength) {
             if (info === undefined) {
-                return { kind: "noise", size: 1 };
+                return this.saw("noise", 1);
             }
             len = info.maxSize;
         }
         const total = framing.overhead + len;
-        const found = { header: { sequence, system, component }, len, id, info, total };
-        return { kind: end - at < total ? "claims" : "whole", size: total, found };
+        this.size = total;
+        this.found = { header: { sequence, system, component }, len, id, info, total };
+        return end - at < total ? "claims" : "whole";
     }
-    /** The checksum computed, and the one carried. */
-    verify(bytes, at, found) {
+    saw(look, size) {
+        this.size = size;
+        this.found = undefined;
+        return look;
+    }
+    /** The checksum of a frame's bytes. */
+    computed(bytes, at, found) {
         const { framing } = this;
-        if (!framing.hasLength) {
-            return [0, 0];
-        }
         const end = at + found.total - 2;
-        const computed = checksum(bytes, at + framing.start.length, at + framing.headerLen, end, found.info);
-        return [computed, bytes[end] | (bytes[end + 1] << 8)];
+        return checksum(bytes, at + framing.start.length, at + framing.headerLen, end, found.info);
+    }
+    /** The checksum that a frame carries. */
+    carried(bytes, at, found) {
+        const end = at + found.total - 2;
+        return bytes[end] | (bytes[end + 1] << 8);
     }
     /** Decides about a complete frame; `undefined` when something else must be looked at first. */
     whole(window, found) {
         const start = this.pos;
         const end = start + found.total;
-        const [expected, carried] = this.verify(window.bytes, start - window.base, found);
+        const checked = this.framing.hasLength;
+        const expected = checked ? this.computed(window.bytes, start - window.base, found) : 0;
+        const carried = checked ? this.carried(window.bytes, start - window.base, found) : 0;
         if (expected === carried) {
             if (this.open !== undefined) {
                 this.rescan = { at: this.open.start, startsEnd: this.open.end, end, remember: false };
@@ -246,23 +258,22 @@ class Machine {
         while (rescan.at < startsEnd) {
             const { at } = rescan;
             const place = at - window.base;
-            const look = place < stop ? this.examine(window.bytes, place, stop) : { kind: "short", size: 1 };
-            const { found } = look;
+            const look = place < stop ? this.examine(window.bytes, place, stop) : this.saw("short", 1);
+            const { found } = this;
             let advance = 1;
             let unresolved = false;
-            if (look.kind === "noise") {
-                advance = look.size;
+            if (look === "noise") {
+                advance = this.size;
             }
-            else if (look.kind === "short") {
-                unresolved = look.size <= this.capacity;
+            else if (look === "short") {
+                unresolved = this.size <= this.capacity;
             }
             else if (found?.info !== undefined && found.total <= this.capacity) {
-                if (look.kind === "claims") {
+                if (look === "claims") {
                     unresolved = true;
                 }
                 else {
-                    const [expected, carried] = this.verify(window.bytes, place, found);
-                    if (expected === carried) {
+                    if (this.computed(window.bytes, place, found) === this.carried(window.bytes, place, found)) {
                         const next = at + found.total;
                         rescan.at = next;
                         // What began before it and reaches beyond would overlap it.

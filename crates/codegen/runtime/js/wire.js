@@ -276,21 +276,30 @@ export class Reader {
         const known = variants.find((variant) => variant.tag === tag);
         const size = known === undefined ? 0 : known.size;
         let held;
+        if (known !== undefined && style !== "prefixed") {
+            // All of it is here: read where it stands.
+            const at = this.skip(style === "full" ? region : Math.max(size, minSize));
+            const end = this.at;
+            this.at = at;
+            const value = known.read(this);
+            this.at = end;
+            return { which: known.which, value };
+        }
         if (style === "full") {
             held = this.take(region);
         }
         else if (style === "prefixed") {
             held = this.take(this.u16());
         }
-        else if (known === undefined && tag !== 0) {
+        else if (tag !== 0) {
             if (!last) {
                 throw new DecodeError("unknown_tag", `unknown tag ${tag} hides what follows at byte ${begin}`);
             }
             held = this.take(this.bytes.length - this.at);
         }
         else {
-            held = this.take(size);
-            this.skip(Math.max(minSize - size, 0));
+            held = this.take(0);
+            this.skip(minSize);
         }
         if (known === undefined) {
             if (tag === 0) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from .errors import EncodeError
 
@@ -52,8 +52,7 @@ class MessageInfo:
     magic: bytes
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """What a frame says besides id and payload; zero where its framing has no such field."""
 
     sequence: int = 0

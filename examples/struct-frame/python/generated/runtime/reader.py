@@ -21,7 +21,7 @@ Lookup = Union[Mapping[int, MessageInfo], Callable[[int], "MessageInfo | None"]]
 _UNBOUNDED = 1 << 62
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Frame:
     """A good frame."""
 
@@ -35,7 +35,7 @@ class Frame:
     """True when it was found inside damaged bytes."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class BadChecksum:
     """A complete frame whose checksum is wrong. Nothing in it can be relied upon."""
 
@@ -48,7 +48,7 @@ class BadChecksum:
     found: bytes
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Skipped:
     """Bytes between frames."""
 
@@ -56,7 +56,7 @@ class Skipped:
     end: int
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Truncated:
     """A frame that was not complete when the input ended."""
 
