@@ -488,6 +488,9 @@ pub(crate) struct Gen {
     /// Root namespace of C# code [default: StructFrame]
     #[arg(long, value_name = "NAME")]
     pub(crate) csharp_namespace: Option<String>,
+    /// Rust: types for serde, behind a feature `serde` that the crate declares
+    #[arg(long)]
+    pub(crate) serde: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,7 +5,10 @@ use crate::args::Gen;
 use crate::exit::Outcome;
 use crate::render::count;
 use anyhow::{Context, Result};
-use framewright::codegen::{self, File, Freshness, Lang, Options, lang::Packing};
+use framewright::codegen::{
+    self, File, Freshness, Lang, Options,
+    lang::{Packing, RustSerde},
+};
 use framewright::schema::{self, Disk, Variable};
 use serde_json::json;
 
@@ -19,6 +22,9 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
     let Some(schema) = compiled.schema else { return Ok(Outcome::Invalid) };
 
     let mut options = Options::default().with_packing(if args.no_packed { Packing::Natural } else { Packing::Packed });
+    if args.serde {
+        options = options.with_rust_serde(RustSerde::Feature);
+    }
     if let Some(namespace) = &args.csharp_namespace {
         options = options.with_csharp_namespace(namespace);
     }

@@ -98,6 +98,19 @@ pub struct Options {
     pub packing: Packing,
     /// Root namespace of C# code; `StructFrame` when not given.
     pub csharp_namespace: Option<String>,
+    /// What serde knows of Rust code.
+    pub rust_serde: RustSerde,
+}
+
+/// What serde knows of Rust code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RustSerde {
+    /// Nothing.
+    #[default]
+    None,
+    /// Types are serializable when the crate's feature `serde` is on; the crate must declare it.
+    Feature,
 }
 
 /// How C structs lie in memory; what is on the wire does not depend on it.
@@ -116,6 +129,13 @@ impl Options {
     #[must_use]
     pub const fn with_packing(mut self, packing: Packing) -> Self {
         self.packing = packing;
+        self
+    }
+
+    /// Chooses what serde knows of Rust code.
+    #[must_use]
+    pub const fn with_rust_serde(mut self, serde: RustSerde) -> Self {
+        self.rust_serde = serde;
         self
     }
 

@@ -1,6 +1,7 @@
 //! What the tests of several languages share.
 #![allow(dead_code, reason = "each test uses its share")]
 
+use fw_codegen::lang::RustSerde;
 use fw_codegen::{File, Lang, Options, generate};
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +38,7 @@ pub(crate) fn schemas() -> Vec<(String, PathBuf)> {
 /// What is generated for a schema.
 pub(crate) fn generated(path: &Path, lang: Lang) -> Vec<File> {
     let schema = fw_schema::check(path).into_result().unwrap_or_else(|faults| panic!("{}:\n{faults}", path.display()));
-    generate(&schema, lang, &Options::default()).unwrap()
+    generate(&schema, lang, &Options::default().with_rust_serde(RustSerde::Feature)).unwrap()
 }
 
 /// Runs a command that must succeed and returns what it printed.

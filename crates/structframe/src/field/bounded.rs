@@ -162,8 +162,18 @@ impl<T: Field, const N: usize> Field for Bounded<T, N> {
     fn take(bytes: &[u8]) -> Self {
         let (count, content) = split_prefix::<N>(bytes);
         let mut all = Self::new();
-        for (item, bytes) in all.items.iter_mut().zip(content.chunks(T::SIZE.max(1))).take(count) {
-            *item = T::take(bytes);
+        match content.get(..count.saturating_mul(T::SIZE)) {
+            // Whole elements: for numbers the compiler makes a copy of this.
+            Some(held) => {
+                for (item, bytes) in all.items.iter_mut().zip(held.chunks_exact(T::SIZE.max(1))) {
+                    *item = T::take(bytes);
+                }
+            }
+            None => {
+                for (item, bytes) in all.items.iter_mut().zip(content.chunks(T::SIZE.max(1))).take(count) {
+                    *item = T::take(bytes);
+                }
+            }
         }
         all.len = count as u16;
         all

@@ -1,6 +1,6 @@
 //! Enums: open newtypes, because peers may send values that this schema does not know.
 
-use super::types::{Context, SERDE, docs};
+use super::types::{Context, docs};
 use crate::text::Text;
 use fw_schema::layout::EnumIndex;
 use std::collections::BTreeSet;
@@ -11,7 +11,8 @@ pub(super) fn print(context: &Context<'_>, index: EnumIndex, text: &mut Text) {
     let ty = &names.ty;
     docs(text, &model.docs, &format!("Enum `{}`.", model.name));
     text.line("#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]");
-    text.line(SERDE).line(format!("pub struct {ty}(pub u8);")).gap();
+    context.serde_derive(text);
+    text.line(format!("pub struct {ty}(pub u8);")).gap();
     text.block(format!("impl {ty} {{"), "}", |text| {
         for (value, name) in model.values.iter().zip(&names.values) {
             docs(text, &value.docs, &format!("`{}` in the schema.", value.name));

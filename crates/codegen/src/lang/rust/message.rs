@@ -1,7 +1,7 @@
 //! Messages: a struct, its new value, its fixed layout, and how it is framed.
 
 use super::style::literal;
-use super::types::{Context, SERDE, docs, range, serde_field};
+use super::types::{Context, docs, range};
 use super::wire;
 use crate::text::Text;
 use fw_schema::layout::{Element, Extent, Message, MessageIndex, Scalar, Type, Union};
@@ -34,7 +34,8 @@ fn declare(context: &Context<'_>, message: &Message, text: &mut Text) {
     let names = context.names.message(message.index);
     docs(text, &message.docs, &format!("Message `{}`.", message.name));
     let default = if derives_default(message) { "Default, " } else { "" };
-    text.line(format!("#[derive(Clone, Debug, {default}PartialEq)]")).line(SERDE);
+    text.line(format!("#[derive(Clone, Debug, {default}PartialEq)]"));
+    context.serde_derive(text);
     if message.fields.is_empty() && unions(message).next().is_none() {
         text.line(format!("pub struct {} {{}}", names.ty));
         return;
@@ -42,13 +43,13 @@ fn declare(context: &Context<'_>, message: &Message, text: &mut Text) {
     text.block(format!("pub struct {} {{", names.ty), "}", |text| {
         for (field, name) in message.fields.iter().zip(&names.fields) {
             docs(text, &field.docs, &format!("{}.", context.described(field.ty)));
-            serde_field(text, &field.name, name, field.ty);
+            context.serde_field(text, &field.name, name, field.ty);
             text.line(format!("pub {name}: {},", context.field(field.ty)));
         }
         for (at, union) in unions(message) {
             let names = &names.unions[at];
             docs(text, &union.docs, &format!("Union `{}`.", union.name));
-            serde_field(text, &union.name, &names.field, Type::One(Element::Scalar(Scalar::Uint8)));
+            context.serde_field(text, &union.name, &names.field, Type::One(Element::Scalar(Scalar::Uint8)));
             text.line(format!("pub {}: {},", names.field, names.ty));
         }
     });

@@ -2,6 +2,7 @@
 
 use super::names::Names;
 use super::style::attribute;
+use crate::lang::RustSerde;
 use crate::text::Text;
 use fw_schema::Schema;
 use fw_schema::layout::{DefaultValue, Element, EnumIndex, Extent, Field, MessageIndex, PackageIndex, Scalar, Type};
@@ -12,9 +13,32 @@ pub(super) struct Context<'s> {
     pub(super) names: &'s Names,
     /// The package whose file it is.
     pub(super) package: PackageIndex,
+    pub(super) serde: RustSerde,
 }
 
 impl Context<'_> {
+    /// What serde derives, if the crate's feature is on.
+    pub(super) fn serde_derive(&self, text: &mut Text) {
+        if self.serde == RustSerde::Feature {
+            text.line("#[cfg_attr(feature = \"serde\", derive(serde::Serialize, serde::Deserialize))]");
+        }
+    }
+
+    /// An attribute for a field: its name in the schema where Rust calls it otherwise, and a way for arrays, of which
+    /// serde itself knows only short ones.
+    pub(super) fn serde_field(&self, text: &mut Text, schema_name: &str, name: &str, ty: Type) {
+        let mut options = Vec::new();
+        if schema_name != name {
+            options.push(format!("rename = \"{schema_name}\""));
+        }
+        if let Some(module) = serde_module(ty) {
+            options.push(format!("with = \"fw_structframe::field::{module}\""));
+        }
+        if !options.is_empty() && self.serde == RustSerde::Feature {
+            attribute(text, "cfg_attr", &["feature = \"serde\"".to_owned(), format!("serde({})", options.join(", "))]);
+        }
+    }
+
     pub(super) fn enum_type(&self, index: EnumIndex) -> String {
         self.path(self.schema[index].package, &self.names.of_enum(index).ty)
     }
@@ -178,24 +202,6 @@ pub(super) fn docs(text: &mut Text, docs: &[String], otherwise: &str) {
 /// A place as an index: `[..8]` or `[8..9]`.
 pub(super) fn range(at: usize, len: usize) -> String {
     if at == 0 { format!("[..{len}]") } else { format!("[{at}..{}]", at + len) }
-}
-
-/// What serde derives, if the crate has a feature of this name.
-pub(super) const SERDE: &str = "#[cfg_attr(feature = \"serde\", derive(serde::Serialize, serde::Deserialize))]";
-
-/// An attribute for a field: its name in the schema where Rust calls it otherwise, and a way for arrays, of which serde
-/// itself knows only short ones.
-pub(super) fn serde_field(text: &mut Text, schema_name: &str, name: &str, ty: Type) {
-    let mut options = Vec::new();
-    if schema_name != name {
-        options.push(format!("rename = \"{schema_name}\""));
-    }
-    if let Some(module) = serde_module(ty) {
-        options.push(format!("with = \"fw_structframe::field::{module}\""));
-    }
-    if !options.is_empty() {
-        attribute(text, "cfg_attr", &["feature = \"serde\"".to_owned(), format!("serde({})", options.join(", "))]);
-    }
 }
 
 const fn serde_module(ty: Type) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use super::message::{unions, whole, whole_mut};
 use super::names::UnionNames;
 use super::style::{arm, literal};
-use super::types::{Context, SERDE, docs, range, serde_field};
+use super::types::{Context, docs, range};
 use super::wire::is_own_way;
 use crate::text::Text;
 use fw_schema::layout::{Element, Extent, Member, Message, MessageIndex, Type, Union, UnionWire};
@@ -39,19 +39,20 @@ impl Printer<'_> {
         let Self { message, union, names, .. } = self;
         docs(text, &[], &format!("What `{}.{}` holds.", message.name, union.name));
         text.line("#[allow(clippy::large_enum_variant, reason = \"no allocator\")]");
-        text.line("#[derive(Clone, Debug, Default, PartialEq)]").line(SERDE);
+        text.line("#[derive(Clone, Debug, Default, PartialEq)]");
+        self.context.serde_derive(text);
         text.block(format!("pub enum {} {{", names.ty), "}", |text| {
             text.line("/// Nothing.").line("#[default]").line("Unset,");
             for (member, name) in self.members() {
                 docs(text, &member.docs, &format!("Member `{}`.", member.name));
-                serde_field(text, "", "", Type::One(member.element));
+                self.context.serde_field(text, "", "", Type::One(member.element));
                 text.line(format!("{name}({}),", self.context.element(member.element)));
             }
             text.line("/// A tag that this schema does not know, and what stands in the union's place.");
             text.block("Unknown {", "},", |text| {
                 text.line("/// The tag.").line(format!("tag: {},", self.tag_type()));
                 text.line("/// The bytes.");
-                serde_field(text, "", "", Type::One(Element::Bytes(Extent::Fixed(0))));
+                self.context.serde_field(text, "", "", Type::One(Element::Bytes(Extent::Fixed(0))));
                 text.line(format!("region: [u8; {}],", union.region));
             });
         });
@@ -233,10 +234,11 @@ impl Printer<'_> {
         let size = union.region;
         docs(text, &[], &format!("What `{}.{}` holds: the application knows which member.", message.name, union.name));
         let default = if size <= 32 { "Default, " } else { "" };
-        text.line(format!("#[derive(Clone, Debug, {default}PartialEq, Eq)]")).line(SERDE);
+        text.line(format!("#[derive(Clone, Debug, {default}PartialEq, Eq)]"));
+        context.serde_derive(text);
         text.block(format!("pub struct {} {{", names.ty), "}", |text| {
             text.line("/// The bytes of the member, with zeros behind them.");
-            serde_field(text, "", "", Type::One(Element::Bytes(Extent::Fixed(0))));
+            self.context.serde_field(text, "", "", Type::One(Element::Bytes(Extent::Fixed(0))));
             text.line(format!("pub region: [u8; {size}],"));
         });
         text.gap().block(format!("impl {} {{", names.ty), "}", |text| {
