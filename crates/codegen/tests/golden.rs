@@ -7,6 +7,8 @@ use std::path::Path;
 
 /// Where the files of each language lie below `examples/struct-frame`.
 const FOLDERS: &[(Lang, &str)] = &[
+    (Lang::C, "c/generated"),
+    (Lang::Cpp, "cpp/generated"),
     (Lang::CSharp, "csharp/generated"),
     (Lang::GraphQl, "documents"),
     (Lang::Markdown, "documents"),
