@@ -75,6 +75,9 @@ impl Names {
             PackageNames { file: format!("{}.structframe", package.name), upper: upper_snake(&prefix), prefix }
         });
         let packages: Vec<PackageNames> = packages.collect();
+        for package in &packages {
+            global.family(&package.prefix, &["_package", "_lookup", "_messages", "_packages"]);
+        }
         let messages = schema.messages().iter().map(|message| {
             let package = &packages[message.package.get()];
             let ty = global.family(&format!("{}{}", package.prefix, message.name), FUNCTIONS);
@@ -164,6 +167,8 @@ const FUNCTIONS: &[&str] = &[
     "_load",
     "_type",
     "_defaults",
+    "_info",
+    "_is_packed",
     "_encode_wire",
     "_decode_wire",
     "_encode_any",
