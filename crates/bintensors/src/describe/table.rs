@@ -7,6 +7,7 @@ use super::index::{Groups, NameIndex, first_duplicate};
 use super::{Dtype, ReadOptions, Shape, TensorInfo};
 use crate::error::{BinTensorError, DecodeError, DecodeKind};
 use crate::wire::{Fault, MIN_ENTRY_LEN, MIN_RECORD_LEN, PADDING, SIZE_LEN, Scan};
+use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub(crate) struct Table {
     /// Where each record begins, in file order. A header is at most 100 000 000 bytes long.
-    records: Vec<u32>,
+    records: Records,
     /// Runs of equal element type with ascending names; present when the whole file is in canonical order.
     groups: Option<Groups>,
     /// The user metadata's entries, when there is a map at all.
@@ -45,7 +46,7 @@ impl Table {
         let claimed = read_count(&mut scan, options)?;
 
         // A count that the bytes cannot hold is found out by reading on, as the references do; memory follows the bytes.
-        let mut records = Vec::with_capacity(bounded(claimed, scan.remaining(), MIN_RECORD_LEN));
+        let mut records = Records::with_capacity(bounded(claimed, scan.remaining(), MIN_RECORD_LEN));
         let mut first_fault = None;
         let mut end_before = 0u64;
         let mut groups = Groups::default();
@@ -159,7 +160,7 @@ impl Table {
 
     /// Heap bytes held.
     pub(crate) fn heap_len(&self) -> usize {
-        self.records.capacity() * size_of::<u32>() + self.index.get().map_or(0, NameIndex::heap_len)
+        self.records.heap_len() + self.index.get().map_or(0, NameIndex::heap_len)
     }
 
     #[inline]
@@ -202,6 +203,62 @@ impl Clone for Table {
             data_len: self.data_len,
             index: self.index.clone(),
             lookups: AtomicU32::new(self.lookups.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+/// Where records begin: in place for small files, which then open without any allocation.
+#[derive(Clone, Debug)]
+enum Records {
+    Few { len: u8, at: [u32; FEW_RECORDS] },
+    Many(Vec<u32>),
+}
+
+const FEW_RECORDS: usize = 12;
+
+impl Records {
+    /// Room for `count` records, and for no more than that.
+    fn with_capacity(count: usize) -> Self {
+        if count <= FEW_RECORDS {
+            return Self::Few { len: 0, at: [0; FEW_RECORDS] };
+        }
+        Self::Many(Vec::with_capacity(count))
+    }
+
+    #[inline(always)]
+    fn push(&mut self, position: u32) {
+        match self {
+            Self::Many(all) => all.push(position),
+            Self::Few { len, at } => match at.get_mut(usize::from(*len)) {
+                Some(place) => {
+                    *place = position;
+                    *len += 1;
+                }
+                // No header has more records than its bytes have room for; if one had, they would still all be kept.
+                None => {
+                    let mut all = at.to_vec();
+                    all.push(position);
+                    *self = Self::Many(all);
+                }
+            },
+        }
+    }
+
+    fn heap_len(&self) -> usize {
+        match self {
+            Self::Few { .. } => 0,
+            Self::Many(all) => all.capacity().saturating_mul(size_of::<u32>()),
+        }
+    }
+}
+
+impl Deref for Records {
+    type Target = [u32];
+    #[inline]
+    fn deref(&self) -> &[u32] {
+        match self {
+            Self::Few { len, at } => at.get(..usize::from(*len)).unwrap_or(at),
+            Self::Many(all) => all,
         }
     }
 }

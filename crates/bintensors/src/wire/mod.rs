@@ -5,7 +5,7 @@ mod scan; // reading
 mod sink; // writing
 
 pub(crate) use scan::{Fault, Scan};
-pub(crate) use sink::{put_text, put_varint, text_len, varint_len};
+pub(crate) use sink::{Fields, put_text, put_varint, text_len, varint_len};
 
 /// Bytes of the size field (BT-1.1).
 pub(crate) const SIZE_LEN: usize = 8;

@@ -3,7 +3,7 @@
 use super::WriteOptions;
 use crate::describe::first_duplicate;
 use crate::error::BinTensorError;
-use crate::wire::{MAX_HEADER_LEN, PADDING, SIZE_LEN, put_text, put_varint, text_len, varint_len};
+use crate::wire::{Fields, MAX_HEADER_LEN, PADDING, SIZE_LEN, text_len, varint_len};
 use crate::{Dtype, Shape};
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl Plan {
     ) -> Result<Self, BinTensorError> {
         let mut items: Vec<(String, Dtype, Shape)> =
             tensors.into_iter().map(|(name, dtype, shape)| (name.into(), dtype, shape.into())).collect();
-        let order = canonical_order(&items, |(name, dtype, _)| (*dtype, name));
+        let order = canonical_order(&items, |(name, dtype, _)| (*dtype, name))?;
         let mut place = vec![0u32; items.len()];
         order.iter().zip(0..).for_each(|(from, to)| place[*from as usize] = to);
         sort_to(&mut items, place);
@@ -89,8 +89,9 @@ pub(super) struct Row<'a> {
 
 /// The places of `items` in canonical order: descending type, then ascending name bytes (BT-6.1).
 ///
-/// Most comparisons are settled by sixteen bytes beside the place: the type, and what follows the names' common prefix.
-pub(super) fn canonical_order<T>(items: &[T], key: impl Fn(&T) -> (Dtype, &str)) -> Vec<u32> {
+/// Most comparisons are settled by sixteen bytes beside the place: the type, and what follows the names' common prefix. The same
+/// name twice under one type is `ValidationMismatch`.
+pub(super) fn canonical_order<T>(items: &[T], key: impl Fn(&T) -> (Dtype, &str)) -> Result<Vec<u32>, BinTensorError> {
     let first = items.first().map_or(&[][..], |item| key(item).1.as_bytes());
     let shared = items.iter().fold(first.len(), |shared, item| {
         let name = key(item).1.as_bytes();
@@ -110,7 +111,11 @@ pub(super) fn canonical_order<T>(items: &[T], key: impl Fn(&T) -> (Dtype, &str))
     }
     let name = |place: u32| items.get(place as usize).map_or(&[][..], |item| key(item).1.as_bytes());
     places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| name(a.1).cmp(name(b.1))));
-    places.into_iter().map(|(_, place)| place).collect()
+    let same = |pair: &&[(u128, u32)]| matches!(pair, [a, b] if a.0 == b.0 && name(a.1) == name(b.1));
+    match places.windows(2).find(same).and_then(|pair| items.get(pair.first()?.1 as usize)) {
+        Some(item) => Err(BinTensorError::ValidationMismatch { name: key(item).1.to_owned() }),
+        None => Ok(places.iter().map(|(_, place)| *place).collect()),
+    }
 }
 
 /// Moves each item to its place.
@@ -125,8 +130,11 @@ fn sort_to<T>(items: &mut [T], mut place: Vec<u32>) {
 }
 
 /// Bytes that shape and element type ask for.
+#[inline]
 pub(super) fn byte_len(name: &str, dtype: Dtype, shape: &[u64]) -> Result<u64, BinTensorError> {
-    fw_tensor::byte_len(dtype.common(), shape).map_err(|_| BinTensorError::ValidationOverflow { name: name.to_owned() })
+    let elements = shape.iter().try_fold(1u64, |count, dim| count.checked_mul(*dim));
+    let bytes = elements.and_then(|count| count.checked_mul(dtype.size()));
+    bytes.ok_or_else(|| BinTensorError::ValidationOverflow { name: name.to_owned() })
 }
 
 /// Size field and header for `rows`, and the length of the data section.
@@ -150,23 +158,23 @@ pub(super) fn encode_head(rows: &[Row<'_>], options: &WriteOptions) -> Result<(V
         return Err(BinTensorError::HeaderTooLarge { len: header_len, cap: MAX_HEADER_LEN });
     }
 
-    let mut head = Vec::with_capacity(header_len as usize + SIZE_LEN);
-    head.extend_from_slice(&header_len.to_le_bytes());
+    let total = header_len as usize + SIZE_LEN;
+    let mut head = Fields::with_len(total);
+    head.bytes(&header_len.to_le_bytes());
     put_user(&mut head, options.metadata.as_ref());
-    put_varint(&mut head, rows.len() as u64);
+    head.varint(rows.len() as u64);
     let mut start = 0u64;
     for row in rows {
-        put_text(&mut head, row.name);
-        head.push(row.dtype.number() as u8);
-        put_varint(&mut head, row.shape.len() as u64);
-        row.shape.iter().for_each(|dim| put_varint(&mut head, *dim));
-        put_varint(&mut head, start);
+        head.text(row.name);
+        head.byte(row.dtype.number() as u8);
+        head.varint(row.shape.len() as u64);
+        row.shape.iter().for_each(|dim| head.varint(*dim));
+        head.varint(start);
         start = start.saturating_add(row.len);
-        put_varint(&mut head, start);
+        head.varint(start);
     }
     debug_assert_eq!(head.len() as u64, body_len + SIZE_LEN as u64);
-    head.resize(header_len as usize + SIZE_LEN, PADDING);
-    Ok((head, end))
+    Ok((head.filled(total, PADDING), end))
 }
 
 /// The header's length: the canonical multiple of 8, or more so that the data section begins at a wider multiple.
@@ -176,23 +184,22 @@ fn padded_len(body_len: u64, options: &WriteOptions) -> u64 {
     body_len.saturating_add(size).checked_next_multiple_of(align).unwrap_or(u64::MAX).saturating_sub(size)
 }
 
+/// No name under two types; the sort has found names twice under one.
 fn check_names(rows: &[Row<'_>]) -> Result<(), BinTensorError> {
+    if rows.first().map(|row| row.dtype) == rows.last().map(|row| row.dtype) {
+        return Ok(());
+    }
     let name_of = |index: u32| rows.get(index as usize).map_or(&[][..], |row| row.name.as_bytes());
-    let adjacent = |pair: &&[Row<'_>]| matches!(pair, [a, b] if a.dtype == b.dtype && a.name == b.name);
-    let duplicate = rows.windows(2).find(adjacent).and_then(|pair| pair.first()).map(|row| row.name);
-    let duplicate = duplicate.or_else(|| {
-        let mut runs = Vec::new();
-        let mut start = 0u32;
-        for run in rows.chunk_by(|a, b| a.dtype == b.dtype) {
-            let end = start.saturating_add(run.len() as u32);
-            runs.push(start..end);
-            start = end;
-        }
-        first_duplicate(&runs, name_of).and_then(|index| rows.get(index as usize)).map(|row| row.name)
-    });
-    match duplicate {
+    let mut runs = Vec::new();
+    let mut start = 0u32;
+    for run in rows.chunk_by(|a, b| a.dtype == b.dtype) {
+        let end = start.saturating_add(run.len() as u32);
+        runs.push(start..end);
+        start = end;
+    }
+    match first_duplicate(&runs, name_of).and_then(|index| rows.get(index as usize)) {
         None => Ok(()),
-        Some(name) => Err(BinTensorError::ValidationMismatch { name: name.to_owned() }),
+        Some(row) => Err(BinTensorError::ValidationMismatch { name: row.name.to_owned() }),
     }
 }
 
@@ -204,16 +211,16 @@ fn user_len(user: Option<&BTreeMap<String, String>>) -> u64 {
     })
 }
 
-fn put_user(out: &mut Vec<u8>, user: Option<&BTreeMap<String, String>>) {
+fn put_user(out: &mut Fields, user: Option<&BTreeMap<String, String>>) {
     match user {
-        None => out.push(0),
+        None => out.byte(0),
         Some(user) => {
-            out.push(1);
-            put_varint(out, user.len() as u64);
+            out.byte(1);
+            out.varint(user.len() as u64);
             // A B-tree of strings iterates in the order of their UTF-8 bytes, which is the canonical one.
             for (key, value) in user {
-                put_text(out, key);
-                put_text(out, value);
+                out.text(key);
+                out.text(value);
             }
         }
     }

@@ -110,7 +110,7 @@ struct Prepared<S, V> {
 impl<S: AsRef<str>, V: View> Prepared<S, V> {
     fn new(tensors: impl IntoIterator<Item = (S, V)>, options: &WriteOptions) -> Result<Self, BinTensorError> {
         let items: Vec<(S, V)> = tensors.into_iter().collect();
-        let order = canonical_order(&items, |(name, view)| (view.dtype(), name.as_ref()));
+        let order = canonical_order(&items, |(name, view)| (view.dtype(), name.as_ref()))?;
         let mut rows = Vec::with_capacity(items.len());
         for (name, view) in order.iter().filter_map(|place| items.get(*place as usize)) {
             let (name, dtype, shape, found) = (name.as_ref(), view.dtype(), view.shape(), view.data_len());
