@@ -3,11 +3,19 @@
 //! `cargo xtask bench bintensors`: sides take turns, the best call counts, *times* is the peer's time divided by ours. With
 //! `--check` every row is held against its target; `--quick` takes a fraction of the time.
 
+mod heap; // what each side holds
+mod ours; // our side, which the tests of the crate run too
+
 use bench_harness::{Check, Duel, Effort, duel};
-use fw_bintensors as ours;
+use fw_bintensors::{BinTensors, Dtype, Plan, WriteOptions};
+use heap::{Counted, held};
+use ours::{Model, ZEROS};
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
+
+#[global_allocator]
+static HEAP: Counted = Counted;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -24,77 +32,46 @@ fn main() -> ExitCode {
         [(10, 4.0, None), (1_000, 7.0, Some(3.0)), (10_000, 8.0, None), (100_000, 12.0, Some(2.2))]
     {
         let model = Model::new(count);
-        bench.open(&model, open_target);
-        bench.lookup(&model);
-        bench.serialise(&model, serialise_target);
+        let peers = Peers::new(&model);
+        bench.open(&peers, open_target);
+        bench.lookup(&peers);
+        bench.serialise(&peers, serialise_target);
     }
     bench.touch_mapped();
+    println!(
+        "\n| heap after opening and one lookup | tensors | ours bytes | allocations | bintensors bytes | allocations | target |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    [10, 1_000, 10_000, 100_000].into_iter().for_each(|count| bench.heap(&Model::new(count)));
     if has("--check") { bench.check.exit() } else { ExitCode::SUCCESS }
 }
 
-/// Names and shapes of a gpt2-like model, with a few bytes of data each.
-struct Model {
-    tensors: Vec<(String, Vec<usize>, usize)>,
-    bt: Vec<u8>,
-    st: Vec<u8>,
-    asked: Vec<usize>,
+/// The same model as the peers hold it.
+struct Peers<'a> {
+    model: &'a Model,
+    safetensors: Vec<u8>,
 }
 
-static ZEROS: [u8; 64] = [0; 64];
-
-impl Model {
-    fn new(count: usize) -> Self {
-        const BLOCK: [(&str, &[usize]); 13] = [
-            ("ln_1.weight", &[2]),
-            ("ln_1.bias", &[2]),
-            ("attn.bias", &[1, 1, 2, 2]),
-            ("attn.c_attn.weight", &[2, 3]),
-            ("attn.c_attn.bias", &[3]),
-            ("attn.c_proj.weight", &[2, 2]),
-            ("attn.c_proj.bias", &[2]),
-            ("ln_2.weight", &[2]),
-            ("ln_2.bias", &[2]),
-            ("mlp.c_fc.weight", &[2, 4]),
-            ("mlp.c_fc.bias", &[4]),
-            ("mlp.c_proj.weight", &[4, 2]),
-            ("mlp.c_proj.bias", &[2]),
-        ];
-        let tensors: Vec<_> = (0..count)
-            .map(|place| {
-                let (name, shape) = BLOCK[place % 13];
-                (format!("h.{}.{name}", place / 13), shape.to_vec(), shape.iter().product::<usize>() * 4)
-            })
-            .collect();
-        let mut model = Self { tensors, bt: Vec::new(), st: Vec::new(), asked: Vec::new() };
-        model.bt = ours::serialize(model.ours(), &None).unwrap();
-        model.st = safetensors::serialize(model.safetensors(), None).unwrap();
-        model.asked = (0..10_000).map(|step| step * 7919 % count).collect();
-        assert_eq!(model.bt, bintensors::serialize(model.bintensors(), &None).unwrap(), "byte for byte");
-        model
-    }
-
-    fn ours(&self) -> Vec<(&str, ours::TensorView<'_>)> {
-        let shape = |shape: &[usize]| shape.iter().map(|dim| *dim as u64).collect::<Vec<_>>();
-        self.tensors
-            .iter()
-            .map(|(name, dims, len)| {
-                (name.as_str(), ours::TensorView::new(ours::Dtype::F32, shape(dims), &ZEROS[..*len]).unwrap())
-            })
-            .collect()
+impl<'a> Peers<'a> {
+    fn new(model: &'a Model) -> Self {
+        let mut peers = Self { model, safetensors: Vec::new() };
+        peers.safetensors = safetensors::serialize(peers.safetensors(), None).unwrap();
+        assert_eq!(model.file, bintensors::serialize(peers.bintensors(), &None).unwrap(), "byte for byte");
+        peers
     }
 
     fn bintensors(&self) -> Vec<(&str, bintensors::tensor::TensorView<'_>)> {
         let view = |dims: &[usize], len: usize| {
             bintensors::tensor::TensorView::new(bintensors::Dtype::F32, dims.to_vec(), &ZEROS[..len]).unwrap()
         };
-        self.tensors.iter().map(|(name, dims, len)| (name.as_str(), view(dims, *len))).collect()
+        self.model.tensors.iter().map(|(name, dims, len)| (name.as_str(), view(dims, *len))).collect()
     }
 
     fn safetensors(&self) -> Vec<(&str, safetensors::tensor::TensorView<'_>)> {
         let view = |dims: &[usize], len: usize| {
             safetensors::tensor::TensorView::new(safetensors::Dtype::F32, dims.to_vec(), &ZEROS[..len]).unwrap()
         };
-        self.tensors.iter().map(|(name, dims, len)| (name.as_str(), view(dims, *len))).collect()
+        self.model.tensors.iter().map(|(name, dims, len)| (name.as_str(), view(dims, *len))).collect()
     }
 }
 
@@ -120,26 +97,25 @@ impl Bench {
     }
 
     /// Parse, check, and find one tensor. Small headers are opened many times over, so that the clock does not count.
-    fn open(&mut self, model: &Model, target: f64) {
-        let count = model.tensors.len();
-        let asked = &model.tensors[count / 2].0;
+    fn open(&mut self, peers: &Peers<'_>, target: f64) {
+        let model = peers.model;
+        let (count, asked) = (model.tensors.len(), model.middle());
         let calls = (10_000 / count as u32).clamp(1, 100);
         let ours = || {
             for _ in 0..calls {
-                let file = ours::BinTensors::deserialize(black_box(&model.bt)).unwrap();
-                black_box(file.tensor(asked).unwrap());
+                ours::open(&model.file, asked);
             }
         };
         let found = duel(self.effort, ours, || {
             for _ in 0..calls {
-                let file = bintensors::BinTensors::deserialize(black_box(&model.bt)).unwrap();
+                let file = bintensors::BinTensors::deserialize(black_box(&model.file)).unwrap();
                 black_box(file.tensor(asked).unwrap());
             }
         });
         self.row("open and one lookup", count, "bintensors", calls, &found, Some(target));
         let found = duel(self.effort, ours, || {
             for _ in 0..calls {
-                let file = safetensors::SafeTensors::deserialize(black_box(&model.st)).unwrap();
+                let file = safetensors::SafeTensors::deserialize(black_box(&peers.safetensors)).unwrap();
                 black_box(file.tensor(asked).unwrap());
             }
         });
@@ -147,12 +123,13 @@ impl Bench {
     }
 
     /// Ten thousand lookups by name; the first ones pay for the index.
-    fn lookup(&mut self, model: &Model) {
+    fn lookup(&mut self, peers: &Peers<'_>) {
+        let model = peers.model;
         let names: Vec<&str> = model.asked.iter().map(|place| model.tensors[*place].0.as_str()).collect();
         let (a, b, c) = (
-            ours::BinTensors::deserialize(&model.bt).unwrap(),
-            bintensors::BinTensors::deserialize(&model.bt).unwrap(),
-            safetensors::SafeTensors::deserialize(&model.st).unwrap(),
+            BinTensors::deserialize(&model.file).unwrap(),
+            bintensors::BinTensors::deserialize(&model.file).unwrap(),
+            safetensors::SafeTensors::deserialize(&peers.safetensors).unwrap(),
         );
         let count = model.tensors.len();
         let ours = || names.iter().for_each(|name| drop(black_box(a.tensor(name).unwrap())));
@@ -162,10 +139,10 @@ impl Bench {
         self.row("10 000 lookups", count, "safetensors", 1, &found, None);
     }
 
-    fn serialise(&mut self, model: &Model, target: Option<f64>) {
-        let (a, b, c) = (model.ours(), model.bintensors(), model.safetensors());
-        let count = model.tensors.len();
-        let ours = || ours::serialize(a.iter().map(|(name, view)| (*name, view)), &None).unwrap();
+    fn serialise(&mut self, peers: &Peers<'_>, target: Option<f64>) {
+        let (a, b, c) = (peers.model.views(), peers.bintensors(), peers.safetensors());
+        let count = peers.model.tensors.len();
+        let ours = || ours::write(&a);
         let found = duel(self.effort, ours, || {
             bintensors::serialize(b.iter().map(|(name, view)| (*name, view)), &None).unwrap()
         });
@@ -176,12 +153,39 @@ impl Bench {
         self.row("serialise", count, "safetensors", 1, &found, None);
     }
 
+    /// At most 48 bytes per tensor, and a handful of allocations however many there are.
+    fn heap(&mut self, model: &Model) {
+        let (count, asked) = (model.tensors.len(), model.middle());
+        let (_ours, ours) = held(|| {
+            let file = BinTensors::deserialize(&model.file).unwrap();
+            black_box(file.tensor(asked).unwrap());
+            file
+        });
+        let (_peer, peer) = held(|| {
+            let file = bintensors::BinTensors::deserialize(&model.file).unwrap();
+            black_box(file.tensor(asked).unwrap());
+            file
+        });
+        let each = |bytes: i64| bytes as f64 / count as f64;
+        println!(
+            "| per tensor | {count} | {:.1} | {} | {:.1} | {} | {MOST_HEAP} bytes, {MOST_ALLOCATIONS} allocations |",
+            each(ours.bytes),
+            ours.allocations,
+            each(peer.bytes),
+            peer.allocations
+        );
+        let name = format!("heap of {count} tensors");
+        self.check.row(&format!("{name}, bytes"), MOST_HEAP / each(ours.bytes).max(1.0), Some(1.0), None);
+        let allocations = MOST_ALLOCATIONS / ours.allocations.max(1) as f64;
+        self.check.row(&format!("{name}, allocations"), allocations, Some(1.0), None);
+    }
+
     /// Map 1 GiB, open it, touch one tensor of 4 MiB in place, unmap. Both sides pay the same page faults.
     fn touch_mapped(&mut self) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.bt");
-        let infos = (0..256).map(|place| (format!("layer.{place}.weight"), ours::Dtype::F32, vec![1024u64, 1024]));
-        let plan = ours::Plan::new(infos, &ours::WriteOptions::new()).unwrap();
+        let infos = (0..256).map(|place| (format!("layer.{place}.weight"), Dtype::F32, vec![1024u64, 1024]));
+        let plan = Plan::new(infos, &WriteOptions::new()).unwrap();
         let file = std::fs::File::create_new(&path).unwrap();
         std::io::Write::write_all(&mut &file, plan.head()).unwrap();
         file.set_len(plan.file_len()).unwrap();
@@ -195,9 +199,14 @@ impl Bench {
         };
         let found = duel(
             self.effort,
-            || touch(ours::BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data()),
+            || touch(BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data()),
             || touch(bintensors::BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data()),
         );
         self.row("map 1 GiB, open, touch 4 MiB", 256, "bintensors", 1, &found, None);
     }
 }
+
+/// Bytes of heap per tensor of an open file.
+const MOST_HEAP: f64 = 48.0;
+/// Allocations of opening a file, whatever its number of tensors.
+const MOST_ALLOCATIONS: f64 = 4.0;

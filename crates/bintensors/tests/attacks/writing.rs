@@ -28,6 +28,29 @@ fn overwriting_leaves_old_readers_alone() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
+/// Whoever has mapped the old file keeps its view, whichever writer puts a new one in its place.
+#[allow(unsafe_code, reason = "mapping a file takes a promise about it")]
+#[test]
+fn overwriting_leaves_maps_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.bt");
+    serialize_to_file([("a", view(&[1; 50_000]))], &None, &path).unwrap();
+    // SAFETY: the file lies in this test's own folder, and the writers below are the ones whose promise is tested.
+    let map = unsafe { fw_source::MappedFile::open(&path) }.unwrap();
+    let mapped = BinTensors::deserialize(&map).unwrap();
+    serialize_to_file([("a", view(&[2; 3]))], &None, &path).unwrap();
+    assert_eq!(mapped.tensor("a").unwrap().data(), [1; 50_000]);
+    // SAFETY: as above.
+    let second = unsafe { fw_source::MappedFile::open(&path) }.unwrap();
+    let writer = PlannedWriter::create(&path, [("b", Dtype::U8, vec![9u64])], &WriteOptions::new()).unwrap();
+    writer.write("b", &[3; 9]).unwrap();
+    assert_eq!(Reader::open(&path).unwrap().tensor("a").unwrap(), [2; 3], "nothing changes before the end");
+    writer.finish().unwrap();
+    assert_eq!(mapped.tensor("a").unwrap().data(), [1; 50_000]);
+    assert_eq!(BinTensors::deserialize(&second).unwrap().tensor("a").unwrap().data(), [2; 3]);
+    assert_eq!(Reader::open(&path).unwrap().tensor("b").unwrap(), [3; 9]);
+}
+
 /// A tensor whose data is not as long as it said.
 struct Liar;
 
