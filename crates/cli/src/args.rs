@@ -226,12 +226,9 @@ pub(crate) struct Validate {
     /// How far to look
     #[arg(long, value_enum, default_value_t = Mode::Default)]
     pub(crate) mode: Mode,
-    /// Also warn where CBOR (Tensogram) or the header (BinTensors) is not in canonical form
-    #[arg(long)]
-    pub(crate) canonical: bool,
-    /// How strictly a BinTensors file is read [default: default]
-    #[arg(long, value_enum, value_name = "PROFILE", conflicts_with = "canonical")]
-    pub(crate) profile: Option<ReadProfile>,
+    /// How strictly a BinTensors header, or the CBOR of a Tensogram file, is judged [default: default]
+    #[arg(long, value_enum, value_name = "RULES")]
+    pub(crate) rules: Option<Rules>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -323,10 +320,11 @@ pub(crate) struct Convert {
     /// The schema of a struct-frame capture: every field becomes a column in a Tensogram file
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
-    /// How strictly a BinTensors input is read: compat, default or canonical; with --schema the framing of the capture, as
-    /// in fw decode
-    #[arg(long, short, value_name = "PROFILE")]
-    pub(crate) profile: Option<String>,
+    #[command(flatten)]
+    pub(crate) profile: Profile,
+    /// How strictly a BinTensors input is read [default: default]
+    #[arg(long, value_enum, value_name = "RULES")]
+    pub(crate) rules: Option<Rules>,
     /// Store floats in a Tensogram file as they are where its masks would not give back every bit of a NaN
     #[arg(long)]
     pub(crate) keep_nan_bits: bool,
@@ -357,22 +355,22 @@ pub(crate) enum Target {
     Frames,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ReadProfile {
-    /// All that the reference readers take
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rules {
+    /// All that the reference readers take (BinTensors)
     Compat,
-    /// That, but for bytes hidden in the padding and keys that appear twice
+    /// What every reader reads alike: no bytes hidden in the padding, no key twice
     Default,
     /// Only what a canonical writer writes
     Canonical,
 }
 
-impl From<ReadProfile> for framewright::bintensors::Profile {
-    fn from(profile: ReadProfile) -> Self {
-        match profile {
-            ReadProfile::Compat => Self::Compat,
-            ReadProfile::Default => Self::Default,
-            ReadProfile::Canonical => Self::Canonical,
+impl From<Rules> for framewright::bintensors::Profile {
+    fn from(rules: Rules) -> Self {
+        match rules {
+            Rules::Compat => Self::Compat,
+            Rules::Default => Self::Default,
+            Rules::Canonical => Self::Canonical,
         }
     }
 }

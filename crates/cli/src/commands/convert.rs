@@ -1,12 +1,11 @@
 //! `fw convert`: a tensor file in another format, and what was lost.
 
 use super::{print, print_report, schema};
-use crate::args::{Convert, Digest, OnMissing, ReadProfile, Target};
+use crate::args::{Convert, Digest, OnMissing, Target};
 use crate::exit::{Outcome, Usage};
 use crate::input;
 use crate::render::{Bar, count, parse_size, size};
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
 use framewright::convert::{
     CaptureConverted, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, Missing, NanBits,
@@ -24,13 +23,19 @@ pub(crate) fn run(args: &Convert) -> Result<Outcome> {
     if args.to == Some(Target::Frames) || unnamed && holds_capture(&args.input) {
         return to_frames(args);
     }
+    if args.profile.profile.is_some() {
+        return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
+    }
     let mut options = options(args)?;
     let named = options.format.or_else(|| Format::of_name(&args.output));
     let Some(format) = named else {
         let text = format!("{}: the name does not tell which format to write; say --to", args.output.display());
         return Err(Usage(text).into());
     };
-    input::format_of(&args.input)?;
+    let input = input::format_of(&args.input)?;
+    if args.rules.is_some() && !matches!(input, Format::BinTensors | Format::ShardIndex) {
+        return Err(Usage(format!("--rules is for BinTensors inputs; {} is {input}", args.input.display())).into());
+    }
     let bar = Arc::new(if args.quiet || args.json { Bar::silent() } else { Bar::on_terminal() });
     let shown = Arc::clone(&bar);
     options.progress = Some(Arc::new(move |progress| {
@@ -64,10 +69,8 @@ fn to_columns(args: &Convert, schema: &Path) -> Result<Outcome> {
         Ok(schema) => schema,
         Err(faults) => return schema::refused(&faults),
     };
-    let framing = args.profile.as_deref().map(str::parse).transpose();
-    let framing = framing.map_err(|error| Usage(format!("--profile: {error}")))?;
     unclaimed(args)?;
-    match frames_to_columns(&args.input, &args.output, &schema, framing) {
+    match frames_to_columns(&args.input, &args.output, &schema, args.profile.profile) {
         Ok(done) => captured(args, &done),
         Err(error) => input::named(&args.input, error),
     }
@@ -75,7 +78,7 @@ fn to_columns(args: &Convert, schema: &Path) -> Result<Outcome> {
 
 /// The capture that a Tensogram file of columns was made from.
 fn to_frames(args: &Convert) -> Result<Outcome> {
-    if args.profile.is_some() {
+    if args.profile.profile.is_some() {
         return Err(Usage("--profile: the file of columns knows its own".to_owned()).into());
     }
     unclaimed(args)?;
@@ -135,7 +138,7 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
             OnMissing::Raw => Missing::Raw,
             OnMissing::Skip => Missing::Skip,
         })
-        .with_profile(profile(args)?)
+        .with_profile(args.rules.map_or_else(Profile::default, Profile::from))
         .with_existing(if args.force { Existing::Replace } else { Existing::Refuse })
         .with_nan_bits(if args.keep_nan_bits { NanBits::Keep } else { NanBits::Drop });
     options.format = args.to.map(|target| match target {
@@ -160,15 +163,6 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
         options.max_shard_size = Some(parse_size(text).filter(|bytes| *bytes > 0).ok_or_else(refused)?);
     }
     Ok(options)
-}
-
-fn profile(args: &Convert) -> Result<Profile> {
-    let Some(name) = &args.profile else { return Ok(Profile::default()) };
-    let known = ReadProfile::from_str(name, true).map_err(|_| {
-        let text = "compat, default and canonical say how BinTensors is read; the framing of a capture needs --schema";
-        Usage(format!("--profile {name}: {text}"))
-    })?;
-    Ok(known.into())
 }
 
 fn text(done: &Converted) -> String {

@@ -1,8 +1,8 @@
 //! `fw validate`: every fault with its bytes.
 
 use super::{print, print_report};
-use crate::args::{Mode, Validate};
-use crate::exit::Outcome;
+use crate::args::{Mode, Rules, Validate};
+use crate::exit::{Outcome, Usage};
 use crate::input;
 use crate::render::count;
 use anyhow::Result;
@@ -28,8 +28,11 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
         Mode::Default => ValidateMode::Default,
         Mode::Full => ValidateMode::Full,
     };
-    let report =
-        validate_file(&args.file, &ValidateOptions { canonical: args.canonical, ..ValidateOptions::mode(mode) })?;
+    if args.rules == Some(Rules::Compat) {
+        return Err(Usage("--rules compat is for BinTensors files".to_owned()).into());
+    }
+    let canonical = args.rules == Some(Rules::Canonical);
+    let report = validate_file(&args.file, &ValidateOptions { canonical, ..ValidateOptions::mode(mode) })?;
     if args.json {
         print_report("validate", report.is_ok(), json(args, &report))?;
     } else {
@@ -40,9 +43,11 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
 
 /// Any other file of named tensors.
 fn tensors(args: &Validate, format: Format) -> Result<Outcome> {
-    let asked = args.profile.map_or_else(Profile::default, Profile::from);
-    let profile = if args.canonical { Profile::Canonical } else { asked };
-    let options = bintensors::ValidateOptions::new(profile);
+    if args.rules.is_some() && !matches!(format, Format::BinTensors | Format::ShardIndex) {
+        let text = format!("--rules is for BinTensors and Tensogram files; {} is {format}", args.file.display());
+        return Err(Usage(text).into());
+    }
+    let options = bintensors::ValidateOptions::new(args.rules.map_or_else(Profile::default, Profile::from));
     let options = if args.mode == Mode::Quick { options } else { options.with_data() };
     let report = match convert::validate(&args.file, &options) {
         Ok(report) => report,

@@ -88,9 +88,17 @@ fn refusals() {
     std::fs::copy(lenient, at.join("lenient.bt")).expect("copied");
     let run = fw(at, "convert lenient.bt x.npz");
     assert!(run.code == 1 && run.err.starts_with("fw: lenient.bt: expected spaces"), "{}", run.err);
-    fine(at, "convert lenient.bt x.npz --profile compat");
+    fine(at, "convert lenient.bt x.npz --rules compat");
     assert_eq!(fw(at, "validate lenient.bt").code, 1);
-    assert_eq!(fw(at, "validate lenient.bt --profile compat").code, 0);
+    assert_eq!(fw(at, "validate lenient.bt --rules compat").code, 0);
+    for line in [
+        "convert f32_hash.tgm y.npz --rules compat",
+        "convert f32_hash.tgm y.npz --profile network",
+        "validate f32_hash.tgm --rules compat",
+        "validate there.npz --rules canonical",
+    ] {
+        assert_eq!(fw(at, line).code, 2, "fw {line}");
+    }
 }
 
 #[test]

@@ -185,7 +185,7 @@ multi_junk_between.tgm: 3 messages, 3 objects, 4 errors, 0 warnings, 3 messages 
     // Structure alone is in order.
     assert_eq!(fw(&folder, "validate flip_obj0_payload.tgm --mode quick").code, 0);
     for mode in ["quick", "checksum", "default", "full"] {
-        assert_eq!(fw(&folder, &format!("validate f32_hash.tgm --mode {mode} --canonical")).code, 0);
+        assert_eq!(fw(&folder, &format!("validate f32_hash.tgm --mode {mode} --rules canonical")).code, 0);
     }
 }
 
