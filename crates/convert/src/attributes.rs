@@ -1,11 +1,31 @@
-//! What a Tensogram file says about one tensor travels through the text map of other formats: `fw.base/<name>` holds it as a
-//! JSON object.
+//! What a Tensogram file says travels through the text map of other formats: `fw.base/<name>` holds what is said about one
+//! tensor as a JSON object, `fw.json` lists the keys whose texts are the JSON of a value.
 
 use crate::model::{Attributes, Entry};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Keys of the text map begin with this, then the tensor's name follows.
 pub(crate) const PREFIX: &str = "fw.base/";
+
+/// The key of the text map that lists keys of JSON texts.
+pub(crate) const JSON_KEYS: &str = "fw.json";
+
+/// The entry of the text map that tells JSON texts from plain ones.
+pub(crate) fn carried_keys(keys: &BTreeSet<String>) -> Option<(String, String)> {
+    let text = (!keys.is_empty()).then(|| serde_json::to_string(keys).ok())??;
+    Some((JSON_KEYS.to_owned(), text))
+}
+
+/// Takes the list of JSON texts out of a text map. A list that is wrong about any key stays in the map.
+pub(crate) fn restore_keys(metadata: &mut Option<BTreeMap<String, String>>) -> BTreeSet<String> {
+    let Some(map) = metadata else { return BTreeSet::new() };
+    let is_json =
+        |key: &String| map.get(key).is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok());
+    let listed = map.get(JSON_KEYS).and_then(|text| serde_json::from_str::<BTreeSet<String>>(text).ok());
+    let Some(keys) = listed.filter(|keys| keys.iter().all(is_json)) else { return BTreeSet::new() };
+    map.remove(JSON_KEYS);
+    keys
+}
 
 /// The entries of the text map that carry what is said about `entries`.
 pub(crate) fn carried(entry: &Entry) -> Option<(String, String)> {

@@ -5,13 +5,14 @@ use crate::{ConvertError, Format, attributes};
 use fw_bintensors::{DTYPE_KEY_PREFIX, ReadOptions, Reader, SHAPE_KEY_PREFIX, logical};
 use fw_source::{FileSource, ReadAt};
 use fw_tensor::Selection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 pub(crate) struct BinTensorsFile<S = FileSource> {
     reader: Reader<S>,
     entries: Vec<Entry>,
     metadata: Option<BTreeMap<String, String>>,
+    json_keys: BTreeSet<String>,
 }
 
 pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<BinTensorsFile, ConvertError> {
@@ -43,7 +44,8 @@ pub(crate) fn open_source<S: ReadAt>(source: S, options: &ReadOptions) -> Result
         }
     }
     attributes::restore(&mut entries, &mut metadata);
-    Ok(BinTensorsFile { reader, entries, metadata })
+    let json_keys = attributes::restore_keys(&mut metadata);
+    Ok(BinTensorsFile { reader, entries, metadata, json_keys })
 }
 
 impl BinTensorsFile {
@@ -64,6 +66,10 @@ impl<S: ReadAt + Send> TensorFile for BinTensorsFile<S> {
 
     fn metadata(&self) -> Option<&BTreeMap<String, String>> {
         self.metadata.as_ref()
+    }
+
+    fn json_keys(&self) -> &BTreeSet<String> {
+        &self.json_keys
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

@@ -208,8 +208,8 @@ pub fn convert(
         transport: Transport::Streamed,
     };
     let mut found = source.remarks();
-    if matches!(format, Format::Npy | Format::Npz) {
-        // What is lost altogether has no form.
+    if matches!(format, Format::Npy | Format::Npz | Format::Tensogram) {
+        // What is lost altogether has no form, and a message has values of every kind.
         found.retain(|loss| loss.feature != Feature::MetadataForm);
     }
     found.extend(target.losses.iter().cloned());
@@ -303,11 +303,4 @@ fn write_shards(
     write::write_file(&index_path, &json).map_err(|error| error.in_file(&index_path))?;
     done.files.push(index_path);
     Ok(())
-}
-
-/// The order in which a target's file lists tensors, compared with the source's.
-fn order_loss(before: &[&str], after: &[&str]) -> Option<Loss> {
-    (before != after).then(|| {
-        Loss::new(Feature::Order, None, "tensors are sorted by type and name, as the format wants it".to_owned())
-    })
 }

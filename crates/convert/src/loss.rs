@@ -92,7 +92,7 @@ const NAMES_SHOWN: usize = 3;
 pub enum Feature {
     /// The file's own text map.
     Metadata,
-    /// A value of the metadata is there as text. A note, no loss.
+    /// A value of the metadata is there as JSON text, and a value again in the next Tensogram file. A note, no loss.
     MetadataForm,
     /// What a file says about one tensor beside its name, type and shape.
     TensorMetadata,
@@ -102,7 +102,7 @@ pub enum Feature {
     UnreadableBytes,
     /// The name of a tensor.
     Name,
-    /// The order of tensors in the file, where they are found by name. A note, no loss.
+    /// The order of tensors in the file, where the target sorts and the source did not.
     Order,
     /// The element type: the bits are kept under another type.
     Dtype,
@@ -140,7 +140,7 @@ impl Feature {
 
     /// True for changes of form that take nothing away: they are told, and do not count as losses.
     pub const fn is_note(self) -> bool {
-        matches!(self, Self::MetadataForm | Self::Messages | Self::Order)
+        matches!(self, Self::MetadataForm | Self::Messages)
     }
 
     const fn title(self) -> &'static str {
@@ -151,7 +151,7 @@ impl Feature {
             Self::Messages => "note, messages",
             Self::UnreadableBytes => "lost bytes",
             Self::Name => "lost name",
-            Self::Order => "note, order",
+            Self::Order => "lost order",
             Self::Dtype => "lost type",
             Self::NanBits => "lost bits",
             Self::Tensor => "lost tensor",
@@ -229,9 +229,10 @@ pub const LOSS_TABLE: &[LossRow] = &[
     row("tensor names", "kept", "kept", "kept in npz, lost in npy", "kept"),
     row("metadata map", "kept", "kept", "lost", "kept"),
     row("empty metadata map", "kept", "kept", "dropped", "dropped"),
-    row("metadata that is no text", "as JSON text", "as JSON text", "lost", "as JSON text"),
+    row("metadata that is no text", "carried", "carried", "lost", "kept"),
+    row("metadata that JSON has no form for", "as text, type lost", "as text, type lost", "lost", "as text, type lost"),
     row("metadata of one tensor", "carried", "carried", "lost", "kept"),
-    row("order of tensors", "sorted", "sorted", "kept", "kept"),
+    row("order of tensors", "lost", "lost", "kept", "kept"),
     row("big-endian data", "as little endian", "as little endian", "as little endian", "as little endian"),
     row("column-major data", "as rows", "as rows", "as rows", "as rows"),
     row("infinities and plain NaN", "kept", "kept", "kept", "kept"),

@@ -5,7 +5,7 @@ use fw_bintensors::ReadOptions;
 use fw_bytes::Span;
 use fw_tensor::{DType, Selection};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// One tensor, described.
@@ -62,6 +62,12 @@ pub trait TensorFile: Send {
     fn entries(&self) -> &[Entry];
     /// Its own text map, when it has one.
     fn metadata(&self) -> Option<&BTreeMap<String, String>>;
+    /// Keys of the text map whose texts stand for values of another kind, as JSON.
+    fn json_keys(&self) -> &BTreeSet<String> {
+        const NONE: &BTreeSet<String> = &BTreeSet::new();
+        NONE
+    }
+
     /// Hands the data of the tensor at `index` to `take`, piece by piece.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use crate::{ConvertError, Feature, Format, Loss};
 use fw_bintensors::ReadOptions;
 use fw_tensor::Selection;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// The index, as the safetensors world writes it.
@@ -16,12 +16,14 @@ pub(crate) struct Index {
     pub(crate) weight_map: BTreeMap<String, String>,
 }
 
+#[derive(Default)]
 pub(crate) struct Sharded {
     shards: Vec<Box<dyn TensorFile>>,
     /// Shard and place in it, for each entry.
     places: Vec<(usize, usize)>,
     entries: Vec<Entry>,
     metadata: Option<BTreeMap<String, String>>,
+    json_keys: BTreeSet<String>,
     remarks: Vec<Loss>,
 }
 
@@ -35,8 +37,7 @@ pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Sharded, Conver
     let mut files: Vec<&String> = index.weight_map.values().collect();
     files.sort_unstable();
     files.dedup();
-    let mut sharded =
-        Sharded { shards: Vec::new(), places: Vec::new(), entries: Vec::new(), metadata: None, remarks: Vec::new() };
+    let mut sharded = Sharded::default();
     let mut found = HashMap::new();
     for file in files {
         let path = folder.join(plain_name(file)?);
@@ -80,7 +81,10 @@ impl Sharded {
         for (key, value) in shard.metadata().into_iter().flatten() {
             let map = self.metadata.get_or_insert_default();
             match map.get(key) {
-                None => drop(map.insert(key.clone(), value.clone())),
+                None => {
+                    map.insert(key.clone(), value.clone());
+                    self.json_keys.extend(shard.json_keys().get(key).cloned());
+                }
                 Some(earlier) if earlier == value => {}
                 Some(_) => {
                     let what = format!("metadata {key:?} of {file}: another shard says otherwise");
@@ -109,6 +113,10 @@ impl TensorFile for Sharded {
 
     fn metadata(&self) -> Option<&BTreeMap<String, String>> {
         self.metadata.as_ref()
+    }
+
+    fn json_keys(&self) -> &BTreeSet<String> {
+        &self.json_keys
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

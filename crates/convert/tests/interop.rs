@@ -32,6 +32,12 @@ fn there_and_back_through_the_references() {
             let found = diff(&*open(&input).unwrap(), &*open(&output).unwrap(), &DiffOptions::new()).unwrap();
             assert!(found.is_equal(), "{number} {from} {to}: {found:?}");
         }
+        // One array of text, objects, dates or records among them: left out on request, named otherwise.
+        let (mixed, left) = (at(format!("{number}.mixed.npz")), at(format!("{number}.mixed.ours.npz")));
+        assert_eq!(convert(&mixed, &left, &ConvertOptions::new()).unwrap_err().code(), "not_a_tensor");
+        assert_eq!(open(&mixed).unwrap().unreadable().len(), 4);
+        let done = convert(&mixed, &left, &options).unwrap();
+        assert_eq!(done.losses.len(), 4, "{:?}", done.losses);
         // The reference's own bytes, reproduced.
         let (theirs, ours) =
             (at(format!("{number}.safetensors")), at(format!("{number}.safetensors.ours.safetensors")));

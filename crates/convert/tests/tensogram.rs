@@ -197,6 +197,43 @@ fn attributes_travel_through_text_maps() {
     assert_eq!(Loss::grouped(&lost).len(), 2);
 }
 
+/// Values of the metadata that are no text go through text maps and come back as what they were.
+#[test]
+fn values_travel_through_text_maps() {
+    use fw_tensogram::Value;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let extra = |path: &Path| {
+        let message = std::fs::read(path).unwrap();
+        fw_tensogram::MessageView::open(&message).unwrap().metadata().unwrap().extra.clone()
+    };
+    let list = Value::Array(vec![Value::from(1), Value::from(2.5), Value::Null, Value::from("x")]);
+    let build = |odd: Option<Value>| {
+        let mut builder =
+            MessageBuilder::new().extra("step", 6).extra("looks like it", "6").extra("list", list.clone());
+        if let Some(odd) = odd {
+            builder = builder.extra("odd", odd);
+        }
+        builder.tensor(&[1], &[3u8]).unwrap().base("name", "w").encode().unwrap()
+    };
+    std::fs::write(at("a.tgm"), build(None)).unwrap();
+    for extension in ["bt", "safetensors", "tgm"] {
+        let (there, back) = (at(&format!("b.{extension}")), at(&format!("c-{extension}.tgm")));
+        let done = convert(at("a.tgm"), &there, &ConvertOptions::new()).unwrap();
+        assert_eq!(done.losses, []);
+        assert_eq!(done.notes.len(), if extension == "tgm" { 0 } else { 2 }, "{:?}", done.notes);
+        let held = open(&there).unwrap();
+        assert_eq!(held.metadata(), open(at("a.tgm")).unwrap().metadata(), "the list of keys stays out of sight");
+        assert_eq!(held.json_keys().iter().collect::<Vec<_>>(), ["list", "step"]);
+        assert_eq!(convert(&there, &back, &ConvertOptions::new()).unwrap().losses, []);
+        assert_eq!(extra(&back), extra(&at("a.tgm")), "{extension}");
+    }
+    // Bytes have no form in JSON: what becomes of them is a loss.
+    std::fs::write(at("d.tgm"), build(Some(Value::Bytes(vec![1, 2])))).unwrap();
+    let done = convert(at("d.tgm"), at("d.bt"), &ConvertOptions::new()).unwrap();
+    assert_eq!(done.losses.iter().map(|loss| loss.feature).collect::<Vec<_>>(), [Feature::Metadata]);
+}
+
 #[test]
 fn damaged_messages_are_refused() {
     let folder = tempfile::tempdir().unwrap();

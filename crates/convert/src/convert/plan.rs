@@ -1,6 +1,6 @@
 //! What each tensor becomes in the target.
 
-use super::{ConvertOptions, Missing, order_loss};
+use super::{ConvertOptions, Missing};
 use crate::model::{Entry, TensorFile};
 use crate::{ConvertError, Feature, Format, Loss, attributes, numpy, safetensors, tensogram};
 use fw_bintensors::{Dtype, Plan, Shape, WriteOptions, carry};
@@ -49,7 +49,12 @@ impl Target {
         }
         target.carry_attributes(source);
         match format {
-            Format::BinTensors | Format::SafeTensors => target.note_order()?,
+            Format::BinTensors | Format::SafeTensors => {
+                if let Some((key, text)) = attributes::carried_keys(source.json_keys()) {
+                    target.metadata.get_or_insert_default().insert(key, text);
+                }
+                target.note_order(source)?;
+            }
             Format::Npy | Format::Npz => target.note_numpy(output)?,
             Format::Tensogram => {}
             Format::ShardIndex => {
@@ -111,22 +116,33 @@ impl Target {
         Ok(())
     }
 
-    fn note_order(&mut self) -> Result<(), ConvertError> {
-        let before: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
-        let loss = match self.format {
-            Format::BinTensors => {
-                let plan = self.bintensors(None, &WriteOptions::new())?;
-                let after: Vec<&str> = plan.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
-                order_loss(&before, &after)
+    /// A source that a format has sorted says nothing by its order; any other order is lost where the target sorts.
+    fn note_order(&mut self, source: &dyn TensorFile) -> Result<(), ConvertError> {
+        let sorts = |format| matches!(format, Format::BinTensors | Format::SafeTensors);
+        if self.is_sorted()? || source.format() == Format::ShardIndex {
+            return Ok(());
+        }
+        if sorts(source.format()) {
+            let mut own = Self { format: source.format(), tensors: Vec::new(), metadata: None, losses: Vec::new() };
+            for (index, entry) in source.entries().iter().enumerate() {
+                own.add(index, entry, Missing::Skip)?;
             }
-            _ => {
-                let layout = self.safetensors(None)?;
-                let names = layout.order.iter().filter_map(|place| before.get(*place).copied());
-                order_loss(&before, &names.collect::<Vec<_>>())
+            if own.is_sorted()? {
+                return Ok(());
             }
-        };
-        self.losses.extend(loss);
+        }
+        let what = "tensors are sorted by type and name, as the format wants it".to_owned();
+        self.losses.push(Loss::new(Feature::Order, None, what));
         Ok(())
+    }
+
+    /// True when the target's format leaves the tensors in the order they have.
+    fn is_sorted(&self) -> Result<bool, ConvertError> {
+        if self.format == Format::BinTensors {
+            let plan = self.bintensors(None, &WriteOptions::new())?;
+            return Ok(plan.tensors().iter().map(|tensor| &tensor.name).eq(self.tensors.iter().map(|own| &own.name)));
+        }
+        Ok(self.safetensors(None)?.order.is_sorted())
     }
 
     /// What is said about single tensors: into the text map where there is one, into the objects of a message, or nowhere.

@@ -106,7 +106,8 @@ fn write_tensogram(
         tensogram::described(&tensor.name, tensor.logical.as_ref(), attributes)
     };
     let base = target.tensors.iter().map(said).collect();
-    let mut out = tensogram::Writer::create(path, base, tensogram::texts(target.metadata.as_ref()), options.nan_bits)?;
+    let extra = tensogram::values(target.metadata.as_ref(), source.json_keys());
+    let mut out = tensogram::Writer::create(path, base, extra, options.nan_bits)?;
     let mut data = Vec::new();
     for tensor in &target.tensors {
         // A frame begins with what is known only at the end of its data: one tensor is held at a time.

@@ -6,12 +6,13 @@ use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
 use crate::{ConvertError, Format, attributes};
 use fw_source::{FileSource, ReadAt};
 use fw_tensor::Selection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 pub(crate) struct SafeTensorsFile<S = FileSource> {
     source: S,
     header: Header,
+    json_keys: BTreeSet<String>,
 }
 
 pub(crate) fn open(path: &Path) -> Result<SafeTensorsFile, ConvertError> {
@@ -23,7 +24,8 @@ pub(crate) fn open_source<S: ReadAt>(source: S) -> Result<SafeTensorsFile<S>, Co
     let bytes = read_head(&source)?;
     let mut header = parse(&bytes, source.len()?)?;
     attributes::restore(&mut header.entries, &mut header.metadata);
-    Ok(SafeTensorsFile { source, header })
+    let json_keys = attributes::restore_keys(&mut header.metadata);
+    Ok(SafeTensorsFile { source, header, json_keys })
 }
 
 /// The length field and the header.
@@ -56,6 +58,10 @@ impl<S: ReadAt + Send> TensorFile for SafeTensorsFile<S> {
 
     fn metadata(&self) -> Option<&BTreeMap<String, String>> {
         self.header.metadata.as_ref()
+    }
+
+    fn json_keys(&self) -> &BTreeSet<String> {
+        &self.json_keys
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

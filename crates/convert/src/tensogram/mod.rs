@@ -10,7 +10,7 @@ mod write; // a new file
 
 pub(crate) use carry::stored_shape;
 pub(crate) use read::open;
-pub(crate) use write::{Writer, described, texts};
+pub(crate) use write::{Writer, described, values};
 
 use fw_tensor::DType;
 

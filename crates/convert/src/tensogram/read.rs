@@ -13,7 +13,7 @@ use fw_tensogram::{
     scan_source,
 };
 use fw_tensor::{ByteOrder, Selection};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -25,6 +25,7 @@ pub(crate) struct MessagesFile {
     /// The frame of each entry, in the file.
     frames: Vec<Span>,
     metadata: Option<BTreeMap<String, String>>,
+    json_keys: BTreeSet<String>,
     remarks: Vec<Loss>,
 }
 
@@ -53,11 +54,13 @@ pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
     let given: Vec<_> =
         reading.objects.iter().map(|object| (object.message, object.number, object.name.clone())).collect();
     let names = names::unique(&given, spans.len());
+    let said = merged(&reading.texts);
     let mut file = MessagesFile {
         source,
         entries: Vec::new(),
         frames: Vec::new(),
-        metadata: Some(merged(&reading.texts)).filter(|texts| !texts.is_empty()),
+        json_keys: said.iter().filter(|(_, text)| text.is_json).map(|(key, _)| key.clone()).collect(),
+        metadata: (!said.is_empty()).then(|| said.into_iter().map(|(key, text)| (key, text.text)).collect()),
         remarks: reading.remarks,
     };
     for (object, name) in reading.objects.into_iter().zip(names) {
@@ -84,6 +87,10 @@ impl TensorFile for MessagesFile {
 
     fn metadata(&self) -> Option<&BTreeMap<String, String>> {
         self.metadata.as_ref()
+    }
+
+    fn json_keys(&self) -> &BTreeSet<String> {
+        &self.json_keys
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
@@ -157,12 +164,20 @@ impl MessagesFile {
 struct Reading {
     objects: Vec<Object>,
     /// The text map of each message.
-    texts: Vec<BTreeMap<String, String>>,
+    texts: Vec<BTreeMap<String, Text>>,
     remarks: Vec<Loss>,
 }
 
+/// A value of the metadata as text.
+#[derive(Clone, PartialEq)]
+struct Text {
+    text: String,
+    /// The text is the JSON of the value, which gives the value back.
+    is_json: bool,
+}
+
 /// One text map for all messages: a key whose messages contradict each other appears once per message, as tensors do.
-fn merged(messages: &[BTreeMap<String, String>]) -> BTreeMap<String, String> {
+fn merged(messages: &[BTreeMap<String, Text>]) -> BTreeMap<String, Text> {
     let mut all = BTreeMap::new();
     for (key, text) in messages.iter().flatten() {
         let agreed = messages.iter().filter_map(|texts| texts.get(key)).all(|other| other == text);
@@ -209,16 +224,23 @@ impl Reading {
         Ok(())
     }
 
-    /// Text is kept; any other value becomes its JSON, which is told once per key.
-    fn text(&mut self, key: &str, value: &Value) -> String {
+    /// Text is kept; any other value becomes its JSON, which is told once per key, and is a loss where JSON has no form for it.
+    fn text(&mut self, key: &str, value: &Value) -> Text {
         if let Value::Text(text) = value {
-            return text.clone();
+            return Text { text: text.clone(), is_json: false };
         }
-        let note = Loss::new(Feature::MetadataForm, None, format!("{key:?} becomes JSON text"));
-        if !self.remarks.contains(&note) {
-            self.remarks.push(note);
+        let json = json::from_value(value);
+        let is_json = json.is_some();
+        let remark = if is_json {
+            Loss::new(Feature::MetadataForm, None, format!("{key:?} becomes JSON text"))
+        } else {
+            Loss::new(Feature::Metadata, None, format!("{key:?} becomes text, which does not tell what it was"))
+        };
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
         }
-        serde_json::to_string(value).unwrap_or_default()
+        let text = json.map_or_else(|| serde_json::to_string(value).unwrap_or_default(), |json| json.to_string());
+        Text { text, is_json }
     }
 }
 

@@ -7,13 +7,17 @@ use crate::{ConvertError, NanBits};
 use fw_source::AtomicFile;
 use fw_tensogram::{DataObjectDescriptor, EncodeOptions, GlobalMetadata, MetadataMap, StreamingEncoder, Value};
 use fw_tensor::{ByteOrder, DType};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufWriter;
 use std::path::Path;
 
-/// A text map as a message has it.
-pub(crate) fn texts(texts: Option<&BTreeMap<String, String>>) -> MetadataMap {
-    texts.into_iter().flatten().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect()
+/// A text map as a message has it: texts, and the values that the texts of `json_keys` stand for.
+pub(crate) fn values(texts: Option<&BTreeMap<String, String>>, json_keys: &BTreeSet<String>) -> MetadataMap {
+    let value = |key: &String, text: &String| {
+        let json = json_keys.contains(key).then(|| serde_json::from_str(text).ok()).flatten();
+        json.map_or_else(|| Value::from(text.as_str()), |json| json::to_value(&json))
+    };
+    texts.into_iter().flatten().map(|(key, text)| (key.clone(), value(key, text))).collect()
 }
 
 /// What is said about a tensor: its name, for a carried type the type and shape it stands for, and its attributes.

@@ -28,11 +28,20 @@ def layouts(number):
     return first, second
 
 
+def no_tensors(number):
+    """Arrays that no tensor format has."""
+    words = numpy.array(["weight", "\u00e9", str(number)])
+    records = numpy.array([(1, 2.5), (number, 0.0)], dtype=[("id", "<i4"), ("x", "<f8")])
+    days = numpy.array(["2026-11-16"], dtype="datetime64[D]")
+    return {"words": words, "things": numpy.array([{"a": number}, None], dtype=object), "records": records, "days": days}
+
+
 def make(folder, count):
     for number in range(int(count)):
         made = arrays(number)
         numpy.savez(f"{folder}/{number}.npz", **made)
         numpy.savez_compressed(f"{folder}/{number}.deflated.npz", **made)
+        numpy.savez(f"{folder}/{number}.mixed.npz", **no_tensors(number), **made)
         open(f"{folder}/{number}.tgm", "wb").write(messages(made)[1])
         metadata = {"format": "np"} if number % 2 else None
         safetensors.numpy.save_file(made, f"{folder}/{number}.safetensors", metadata)
@@ -79,6 +88,7 @@ def check(folder, count):
             same(made, safetensors.numpy.load_file(f"{folder}/{number}.{source}.ours.safetensors"), (number, source))
         for source in ["npz", "safetensors"]:
             same(made, read_messages(f"{folder}/{number}.{source}.ours.tgm"), (number, source, "tgm"))
+        same(made, dict(numpy.load(f"{folder}/{number}.mixed.ours.npz")), (number, "mixed"))
         same(messages(made)[0], dict(numpy.load(f"{folder}/{number}.tgm.ours.npz")), (number, "tgm", "npz"))
         for place, array in enumerate(layouts(number)):
             ours = f"{folder}/{number}.{place}.ours.npy"
