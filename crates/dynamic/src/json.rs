@@ -10,34 +10,66 @@ use serde_json::Value as Json;
 
 impl serde::Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Unsigned(value) => serializer.serialize_u64(*value),
-            Self::Signed(value) => serializer.serialize_i64(*value),
-            Self::Unsigned64(value) => serializer.collect_str(value),
-            Self::Signed64(value) => serializer.collect_str(value),
-            Self::Float(value) if value.is_finite() => serializer.serialize_f32(*value),
-            Self::Float(value) => {
+        Shown { value: self, regions: Regions::Hidden }.serialize(serializer)
+    }
+}
+
+/// A value as JSON from which the same bytes can be written: other than by its own convention, a union with an unknown tag
+/// also shows what stands in its region.
+pub(crate) fn whole<'v, 's>(value: &'v Value<'s>) -> impl serde::Serialize + use<'v, 's> {
+    Shown { value, regions: Regions::Shown }
+}
+
+/// Whether the bytes behind an unknown tag are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Regions {
+    Hidden,
+    Shown,
+}
+
+struct Shown<'v, 's> {
+    value: &'v Value<'s>,
+    regions: Regions,
+}
+
+impl serde::Serialize for Shown<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let inner = |value| Shown { value, regions: self.regions };
+        match self.value {
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::Unsigned(value) => serializer.serialize_u64(*value),
+            Value::Signed(value) => serializer.serialize_i64(*value),
+            Value::Unsigned64(value) => serializer.collect_str(value),
+            Value::Signed64(value) => serializer.collect_str(value),
+            Value::Float(value) if value.is_finite() => serializer.serialize_f32(*value),
+            Value::Float(value) => {
                 not_finite(serializer, f64::from(*value), value.to_bits() == f32::NAN.to_bits(), &value.to_le_bytes())
             }
-            Self::Double(value) if value.is_finite() => serializer.serialize_f64(*value),
-            Self::Double(value) => {
+            Value::Double(value) if value.is_finite() => serializer.serialize_f64(*value),
+            Value::Double(value) => {
                 not_finite(serializer, *value, value.to_bits() == f64::NAN.to_bits(), &value.to_le_bytes())
             }
-            Self::Enum(byte, _) => serializer.serialize_u8(*byte),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Bytes(bytes) => hex(serializer, bytes),
-            Self::List(list) => serializer.collect_seq(list),
-            Self::Message(entries) => serializer.collect_map(entries.iter().map(|(name, value)| (name, value))),
-            Self::Union(value) => match &**value {
+            Value::Enum(byte, _) => serializer.serialize_u8(*byte),
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Bytes(bytes) => hex(serializer, bytes),
+            Value::List(list) => serializer.collect_seq(list.iter().map(inner)),
+            Value::Message(entries) => serializer.collect_map(entries.iter().map(|(name, value)| (name, inner(value)))),
+            Value::Union(value) => match &**value {
                 UnionValue::Unset => serializer.serialize_none(),
                 UnionValue::Member { name, value } => {
                     let mut map = serializer.serialize_map(Some(2))?;
                     map.serialize_entry("which", name)?;
-                    map.serialize_entry("value", value)?;
+                    map.serialize_entry("value", &inner(value))?;
                     map.end()
                 }
-                UnionValue::Unknown { tag, .. } => serializer.collect_map([("unknown_discriminator", tag)]),
+                UnionValue::Unknown { tag, region } => {
+                    let mut map = serializer.serialize_map(None)?;
+                    map.serialize_entry("unknown_discriminator", tag)?;
+                    if self.regions == Regions::Shown {
+                        map.serialize_entry("region", &Value::Bytes(region.clone()))?;
+                    }
+                    map.end()
+                }
                 UnionValue::Untagged(bytes) => hex(serializer, bytes),
             },
         }
@@ -157,7 +189,12 @@ impl<'s> Codec<'s> {
         }
         if let Some(tag) = json.get("unknown_discriminator") {
             let tag = tag.as_u64().and_then(|tag| u16::try_from(tag).ok()).ok_or_else(|| wrong("a tag", tag))?;
-            let region = bytes_from_json(json).unwrap_or_default();
+            let region = match json.get("region") {
+                Some(region) => {
+                    bytes_from_json(region).ok_or_else(|| wrong("{\"hex\": \"…\"}", region).inside("region"))?
+                }
+                None => Vec::new(),
+            };
             return Ok(UnionValue::Unknown { tag, region });
         }
         match bytes_from_json(json).filter(|_| union.discriminator == Discriminator::None) {

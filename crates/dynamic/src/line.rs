@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::frames::FrameCodec;
-use crate::json::{bytes_from_json, to_hex};
+use crate::json::{bytes_from_json, to_hex, whole};
 use crate::value::Value;
 use fw_schema::Schema;
 use fw_schema::layout::Message;
@@ -13,7 +13,8 @@ use serde_json::{Map, Value as Json};
 /// One frame, as an object of JSON.
 ///
 /// `at` is the frame's first byte in the capture; `sequence`, `system` and `component` are there when the framing has them.
-/// `values` holds the message, in the conventions of [`Value`]. A frame of an unknown id, or a payload that cannot be read
+/// `values` holds the message, in the conventions of [`Value`], and beside an unknown `oneof` tag what stands in its
+/// `region`, so that [`write_line`](FrameCodec::write_line) writes the same bytes again. A frame of an unknown id, or a payload that cannot be read
 /// (`error` says why), has `payload` instead.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -38,7 +39,7 @@ pub struct FrameLine<'s> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
     /// The message.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "values")]
     pub values: Option<Value<'s>>,
     /// Why the payload cannot be read.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "fault")]
@@ -46,6 +47,11 @@ pub struct FrameLine<'s> {
     /// The payload's bytes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "hex")]
     pub payload: Option<Vec<u8>>,
+}
+
+/// With what stands behind unknown tags, so that a line gives its frame back.
+fn values<S: serde::Serializer>(values: &Option<Value<'_>>, serializer: S) -> Result<S::Ok, S::Error> {
+    values.as_ref().map(whole).serialize(serializer)
 }
 
 fn fault<S: serde::Serializer>(error: &Option<Error>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -193,6 +199,38 @@ mod tests {
             })
             .collect();
         assert_eq!(shown, lines);
+    }
+
+    /// A tag that only a newer peer knows travels through a line with the bytes behind it.
+    #[test]
+    fn unknown_tags_keep_their_region() {
+        let members = |more: &str| {
+            let text = format!(
+                "package d; message A {{ uint8 a = 1; }} message B {{ uint32 b = 1; }} message M {{ option msgid = 1;
+                 uint8 n = 1; oneof o {{ option discriminator = field_order; A a = 1; B b = 2; {more} }} }}"
+            );
+            fw_schema::check_text("d.sf", &text).into_result().unwrap()
+        };
+        let (old, new) = (members(""), members("uint16 c = 3;"));
+        let standard = Profile::Standard.framing();
+        let (old_codec, new_codec) = (Codec::new(&old), Codec::new(&new));
+        let (old_frames, new_frames) = (FrameCodec::new(&old_codec, standard), FrameCodec::new(&new_codec, standard));
+        let line = serde_json::json!({"message": "M", "values": {"n": 1, "o": {"which": "c", "value": 0x0102}}});
+        let mut payload = Vec::new();
+        new_frames.write_line(&line, Header::default(), &mut payload).unwrap();
+        // The checksum of another peer has other seeds: only the payload travels.
+        let mut bytes = Vec::new();
+        old_frames.write_payload(1, Header::default(), &payload[4..payload.len() - 2], &mut bytes).unwrap();
+        let Some(Event::Frame(frame)) = old_frames.read(&bytes).next() else { panic!() };
+        let shown = serde_json::to_value(old_frames.line(&frame)).unwrap();
+        let region = serde_json::json!({"unknown_discriminator": 3, "region": {"hex": "02010000"}});
+        assert_eq!(shown["values"]["o"], region);
+        let mut again = Vec::new();
+        old_frames.write_line(&shown, Header::default(), &mut again).unwrap();
+        assert_eq!(again, bytes);
+        let wrong = serde_json::json!({"id": 1, "values": {"o": {"unknown_discriminator": 3, "region": "0201"}}});
+        let error = old_frames.write_line(&wrong, Header::default(), &mut again).unwrap_err();
+        assert_eq!(error.to_string(), "M.o.region: expected {\"hex\": \"…\"}, found \"0201\"");
     }
 
     #[test]

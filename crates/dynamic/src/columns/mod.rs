@@ -4,7 +4,8 @@
 //! then taken apart column by column. No value is ever built.
 //!
 //! Column names are field paths (`crew.age`). Nested messages are flattened into their parent; arrays add a dimension,
-//! bounded ones are padded to their bound and have a column `path@count`; text and blobs are `uint8` with their size as last
+//! bounded ones are padded to their bound (with zeros, unless the sender left something else there) and have a column
+//! `path@count`; text and blobs are `uint8` with their size as last
 //! dimension and a column `path@len`; a union has a column `path@tag`, and each member a column `path.member@valid`. Where a
 //! member is not set its columns hold zeros. A union without a tag is one `uint8` column.
 //!
