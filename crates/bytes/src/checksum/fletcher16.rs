@@ -23,10 +23,10 @@ impl Fletcher16 {
     }
 
     /// Feeds bytes.
-    #[inline]
+    #[inline(always)]
     pub fn update(&mut self, bytes: &[u8]) {
-        let rest = if bytes.len() < LANES { bytes } else { self.lanes(bytes) };
-        self.words(rest);
+        // By value, so that the sums of short runs never leave their registers.
+        *self = if bytes.len() <= SHORT { self.words(bytes) } else { self.long(bytes) };
     }
 
     /// Feeds one byte.
@@ -41,11 +41,18 @@ impl Fletcher16 {
         [self.a, self.b]
     }
 
+    /// As [`words`](Self::words), of more bytes than that takes.
+    fn long(self, bytes: &[u8]) -> Self {
+        let (sums, rest) = self.lanes(bytes);
+        sums.words(rest)
+    }
+
     /// Feeds all whole blocks of a byte for every lane and returns the rest.
     ///
     /// Lane `j` keeps the sum of its own bytes and the sum of those sums before each block. With n bytes in all,
     /// a = Σ x and b = Σ (n - i) · x, which with W lanes splits over them as Σ (W · vb[j] + (W - j) · va[j]).
-    fn lanes<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    #[inline(always)]
+    fn lanes(self, bytes: &[u8]) -> (Self, &[u8]) {
         const W: usize = LANES;
         let (mut va, mut vb) = ([0_u8; W], [0_u8; W]);
         let (blocks, rest) = bytes.as_chunks::<W>();
@@ -64,41 +71,44 @@ impl Fletcher16 {
             weighted = weighted.wrapping_add(u16::from(*va).wrapping_mul((W - j) as u16));
         }
         let block_sum = (W as u16).wrapping_mul(before).wrapping_add(weighted);
-        self.b = self.b.wrapping_add(len.wrapping_mul(self.a)).wrapping_add(block_sum as u8);
-        self.a = self.a.wrapping_add(sum as u8);
-        rest
+        (self.and(len, sum as u8, block_sum as u8), rest)
     }
 
-    /// Feeds all bytes, eight at a time: a word is split into its even and odd bytes, and one multiplication adds up four
-    /// of them with their weights.
-    #[inline]
-    fn words(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        let (mut a, mut b) = (u32::from(self.a), u32::from(self.b));
+    /// With `len` bytes more, whose sums from zero are `a` and `b`; modulo 256 only the low byte of a length matters.
+    #[inline(always)]
+    const fn and(self, len: u8, a: u8, b: u8) -> Self {
+        Self { a: self.a.wrapping_add(a), b: self.b.wrapping_add(len.wrapping_mul(self.a)).wrapping_add(b) }
+    }
+
+    /// Feeds at most [`SHORT`] bytes, eight at a time. Bytes at even and at odd places are added up in lanes of sixteen bits,
+    /// none of which can overflow; at the end one multiplication adds up four lanes with their weights.
+    #[inline(always)]
+    fn words(mut self, bytes: &[u8]) -> Self {
+        const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
+        const ONES: u64 = 0x0001_0001_0001_0001;
+        let Some(first) = bytes.first_chunk::<8>() else {
+            for x in bytes {
+                self.roll(*x);
+            }
+            return self;
+        };
+        // Zeros in front change nothing: what is left over goes first, behind as many zeros as make it eight bytes.
+        let (rest, words) = bytes.as_rchunks::<8>();
+        let first = u64::from_le_bytes(*first).checked_shl(64 - 8 * rest.len() as u32).unwrap_or(0);
+        let (mut even, mut odd, mut before) = (first & EVEN, (first >> 8) & EVEN, 0_u64);
         for word in words {
-            let (sum, weighted) = fold(u64::from_le_bytes(*word));
-            b = b.wrapping_add(a << 3).wrapping_add(weighted);
-            a = a.wrapping_add(sum);
+            let word = u64::from_le_bytes(*word);
+            before = before.wrapping_add(even.wrapping_add(odd));
+            even = even.wrapping_add(word & EVEN);
+            odd = odd.wrapping_add((word >> 8) & EVEN);
         }
-        let missing = 8 - rest.len() as u32;
-        match bytes.last_chunk::<8>() {
-            // What is left is the end of the last eight bytes: the others are shifted out, and each byte weighs less by
-            // as many as are missing.
-            Some(last) if missing < 8 => {
-                let (sum, weighted) = fold(u64::from_le_bytes(*last) >> (8 * missing));
-                b = b.wrapping_add((8 - missing).wrapping_mul(a)).wrapping_add(weighted);
-                b = b.wrapping_sub(sum.wrapping_mul(missing));
-                a = a.wrapping_add(sum);
-            }
-            Some(_) => {}
-            None => {
-                for x in rest {
-                    a = a.wrapping_add(u32::from(*x));
-                    b = b.wrapping_add(a);
-                }
-            }
-        }
-        (self.a, self.b) = (a as u8, b as u8);
+        // In a product the top lane is the sum of all four products of a lane and the weight facing it; nothing is large
+        // enough to carry into it.
+        let sum = even.wrapping_add(odd).wrapping_mul(ONES) >> 48;
+        let before = before.wrapping_mul(ONES) >> 48;
+        let even = even.wrapping_mul(0x0008_0006_0004_0002) >> 48;
+        let odd = odd.wrapping_mul(0x0007_0005_0003_0001) >> 48;
+        self.and(bytes.len() as u8, sum as u8, (8 * before + even + odd) as u8)
     }
 
     /// The definition, byte by byte: the twin of `lanes` and `words`, to test against.
@@ -110,17 +120,8 @@ impl Fletcher16 {
     }
 }
 
-/// Sum of eight bytes, and their sum weighted 8, 7, … 1.
-#[inline]
-const fn fold(word: u64) -> (u32, u32) {
-    const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
-    let (even, odd) = (word & EVEN, (word >> 8) & EVEN);
-    // In a product the top sixteen bits are the sum of all four products of a lane and the weight facing it; nothing is
-    // large enough to carry into them.
-    let sum = (even + odd).wrapping_mul(0x0001_0001_0001_0001) >> 48;
-    let weighted = (even.wrapping_mul(0x0008_0006_0004_0002) >> 48) + (odd.wrapping_mul(0x0007_0005_0003_0001) >> 48);
-    (sum as u32, weighted as u32)
-}
+/// Up to this many bytes, lanes would cost more for their sums across at the end than they save.
+const SHORT: usize = 64;
 
 /// Lanes for long runs: several vector registers, so that additions do not wait for one another.
 const LANES: usize = 64;

@@ -42,22 +42,32 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
     #[inline]
     pub fn read(&mut self, chunk: &[u8], tell: impl FnMut(Event<'_>)) {
         // Most bytes that come one by one only bring the end of their frame nearer.
-        let filled = self.filled.saturating_add(chunk.len());
-        let end = self.base.saturating_add(filled as u64);
-        if self.filled > 0
-            && end < self.machine.need()
-            && let Some(room) = self.buffer.as_mut().get_mut(self.filled..filled)
+        if let [byte] = *chunk
+            && self.take(byte)
         {
-            match (room, chunk) {
-                ([slot], [byte]) => *slot = *byte,
-                (room, chunk) => room.copy_from_slice(chunk),
-            }
-            self.filled = filled;
             return;
         }
         self.read_more(chunk, tell);
     }
 
+    /// Takes a byte that completes nothing; false when it must be looked at.
+    #[inline(always)]
+    fn take(&mut self, byte: u8) -> bool {
+        let filled = self.filled;
+        let Some((held, [slot, ..])) = self.buffer.as_mut().split_at_mut_checked(filled) else { return false };
+        let end = self.base.saturating_add(filled as u64).saturating_add(1);
+        if filled == 0 || end >= self.machine.need() {
+            // Only what stands at the beginning of the buffer is a frame's beginning.
+            if self.base != self.machine.pos() || !self.machine.hasten(held, byte) {
+                return false;
+            }
+        }
+        *slot = byte;
+        self.filled = filled + 1;
+        true
+    }
+
+    #[inline(never)]
     fn read_more(&mut self, chunk: &[u8], mut tell: impl FnMut(Event<'_>)) {
         let mut rest = chunk;
         while self.filled > 0 {

@@ -128,15 +128,27 @@ fn put<const N: usize>(to: &mut [u8], bytes: [u8; N]) {
 /// base part (SF-12).
 #[inline(always)]
 pub(crate) fn checksum(covered: &[u8], fields_len: usize, info: Option<&MessageInfo>) -> [u8; 2] {
-    let mut sums = Fletcher16::new();
     // For an unknown id the seeds are zeros behind the payload.
     let (magic, base) = info.map_or(([0; 2], usize::MAX), |info| (info.magic, info.base_size.into()));
-    let (base, extensions) = covered.split_at_checked(fields_len.saturating_add(base)).unwrap_or((covered, &[]));
+    let base = fields_len.saturating_add(base);
+    if covered.len() > base { split_checksum(covered, base, magic) } else { plain_checksum(covered, magic) }
+}
+
+#[inline(always)]
+fn plain_checksum(covered: &[u8], magic: [u8; 2]) -> [u8; 2] {
+    let mut sums = Fletcher16::new();
+    sums.update(covered);
+    sums.roll(magic[0]);
+    sums.roll(magic[1]);
+    sums.value()
+}
+
+fn split_checksum(covered: &[u8], base: usize, magic: [u8; 2]) -> [u8; 2] {
+    let (base, extensions) = covered.split_at_checked(base).unwrap_or((covered, &[]));
+    let mut sums = Fletcher16::new();
     sums.update(base);
     sums.roll(magic[0]);
     sums.roll(magic[1]);
-    if !extensions.is_empty() {
-        sums.update(extensions);
-    }
+    sums.update(extensions);
     sums.value()
 }
