@@ -38,6 +38,16 @@ uint64_t c_parse_small(const uint8_t *bytes, size_t len) {
   return sum;
 }
 
+uint64_t c_frames_large(const uint8_t *bytes, size_t len) {
+  buffer_reader_t reader;
+  frame_msg_info_t info;
+  uint64_t sum = 0;
+  buffer_reader_init(&reader, &PROFILE_BULK_CONFIG, bytes, len, bench_get_message_info);
+  while (buffer_reader_try_next(&reader, &info))
+    if (info.valid) sum += info.msg_data[0] + info.msg_data[info.msg_len - 1];
+  return sum;
+}
+
 uint64_t c_parse_large(const uint8_t *bytes, size_t len) {
   buffer_reader_t reader;
   frame_msg_info_t info;

@@ -45,3 +45,13 @@ extern "C" uint64_t cpp_parse_large(const uint8_t *bytes, size_t len) {
   return parse<ProfileBulkConfig, bench::Large>(
       bytes, len, [](const bench::Large &message) { return uint64_t(message.stamp) + message.body[2047]; });
 }
+
+extern "C" uint64_t cpp_frames_large(const uint8_t *bytes, size_t len) {
+  auto infos = [](uint16_t id) { return bench::get_message_info(id); };
+  BufferReader<ProfileBulkConfig, decltype(infos)> reader(bytes, len, infos);
+  FrameMsgInfo info;
+  uint64_t sum = 0;
+  while (reader.try_next(info))
+    if (info.valid) sum += info.msg_data[0] + info.msg_data[info.msg_len - 1];
+  return sum;
+}

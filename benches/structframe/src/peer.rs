@@ -2,7 +2,7 @@
 
 extern crate struct_frame_sdk;
 
-use crate::ours::{Large, Small};
+use crate::ours::{Large, Small, ends};
 pub(crate) use struct_frame_sdk::bench::{Large as RustLarge, Small as RustSmall};
 use struct_frame_sdk::frame_profiles::{
     AccumulatingReader, BufferReader, PROFILE_BULK_CONFIG, PROFILE_STANDARD_CONFIG, ProfileConfig, encode_message,
@@ -53,6 +53,12 @@ pub(crate) fn rust_parse_small(bytes: &[u8]) -> u64 {
     sum
 }
 
+pub(crate) fn rust_frames_large(bytes: &[u8]) -> u64 {
+    let mut sum = 0;
+    rust_parse(PROFILE_BULK_CONFIG, bytes, |payload| sum += ends(payload));
+    sum
+}
+
 pub(crate) fn rust_parse_large(bytes: &[u8]) -> u64 {
     let mut sum = 0;
     rust_parse(PROFILE_BULK_CONFIG, bytes, |payload| {
@@ -91,11 +97,13 @@ unsafe extern "C" {
     fn c_encode_small(messages: *const u8, count: usize, out: *mut u8, room: usize) -> usize;
     fn c_encode_large(messages: *const u8, count: usize, out: *mut u8, room: usize) -> usize;
     fn c_parse_small(bytes: *const u8, len: usize) -> u64;
+    fn c_frames_large(bytes: *const u8, len: usize) -> u64;
     fn c_parse_large(bytes: *const u8, len: usize) -> u64;
     fn c_bytewise_small(bytes: *const u8, len: usize) -> u64;
     fn cpp_encode_small(messages: *const u8, count: usize, out: *mut u8, room: usize) -> usize;
     fn cpp_encode_large(messages: *const u8, count: usize, out: *mut u8, room: usize) -> usize;
     fn cpp_parse_small(bytes: *const u8, len: usize) -> u64;
+    fn cpp_frames_large(bytes: *const u8, len: usize) -> u64;
     fn cpp_parse_large(bytes: *const u8, len: usize) -> u64;
 }
 
@@ -122,8 +130,10 @@ wrap! {
     encode_large_cpp = cpp_encode_large;
     |
     parse_small_c = c_parse_small;
+    frames_large_c = c_frames_large;
     parse_large_c = c_parse_large;
     bytewise_small_c = c_bytewise_small;
     parse_small_cpp = cpp_parse_small;
+    frames_large_cpp = cpp_frames_large;
     parse_large_cpp = cpp_parse_large;
 }

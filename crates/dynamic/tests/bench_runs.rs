@@ -26,6 +26,8 @@ fn everything_that_is_measured_works() {
     assert_eq!(ours::encode_large(&large, &mut bytes), bytes.len());
     let sum: u64 = large.iter().map(|message| u64::from(message.stamp) + u64::from(message.body[2047])).sum();
     assert_eq!(ours::parse_large(&bytes), sum);
+    let ends: u64 = large.iter().map(|message| u64::from(message.stamp & 0xff) + u64::from(message.body[2047])).sum();
+    assert_eq!(ours::frames_large(&bytes), ends);
     assert_eq!(ours::columns(&codec, Profile::Bulk, &bytes).tables[0].rows, 3);
     assert_eq!(ours::fletcher(&[4, 7, 0x34, 0x12, 1, 1, 0x1d, 0x2e]), [0x9e, 0x52]);
 }

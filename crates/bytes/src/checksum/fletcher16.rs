@@ -43,6 +43,15 @@ impl Fletcher16 {
 
     /// As [`words`](Self::words), of more bytes than that takes.
     fn long(self, bytes: &[u8]) -> Self {
+        #[cfg(feature = "simd")]
+        if bytes.len() >= WIDE {
+            return pulp::Arch::new().dispatch(Long { sums: self, bytes });
+        }
+        self.lanes_and_words(bytes)
+    }
+
+    #[inline(always)]
+    fn lanes_and_words(self, bytes: &[u8]) -> Self {
         let (sums, rest) = self.lanes(bytes);
         sums.words(rest)
     }
@@ -120,6 +129,27 @@ impl Fletcher16 {
     }
 }
 
+/// The same code, compiled for the widest registers that the processor has.
+#[cfg(feature = "simd")]
+struct Long<'b> {
+    sums: Fletcher16,
+    bytes: &'b [u8],
+}
+
+#[cfg(feature = "simd")]
+impl pulp::NullaryFnOnce for Long<'_> {
+    type Output = Fletcher16;
+
+    #[inline(always)]
+    fn call(self) -> Fletcher16 {
+        self.sums.lanes_and_words(self.bytes)
+    }
+}
+
+/// From this many bytes on it is worth asking what the processor can do.
+#[cfg(feature = "simd")]
+const WIDE: usize = 256;
+
 /// Up to this many bytes, lanes would cost more for their sums across at the end than they save.
 const SHORT: usize = 64;
 
@@ -138,6 +168,18 @@ mod tests {
             let (mut plain, mut wide) = (Fletcher16 { a: 7, b: 201 }, Fletcher16 { a: 7, b: 201 });
             plain.plain(&bytes[..len]);
             wide.update(&bytes[..len]);
+            assert_eq!(plain, wide, "{len} bytes");
+        }
+    }
+
+    /// The largest bytes there are overflow no lane.
+    #[test]
+    fn no_lane_overflows() {
+        for len in 0..=1000 {
+            let bytes = alloc::vec![0xff; len];
+            let (mut plain, mut wide) = (Fletcher16::new(), Fletcher16::new());
+            plain.plain(&bytes);
+            wide.update(&bytes);
             assert_eq!(plain, wide, "{len} bytes");
         }
     }
