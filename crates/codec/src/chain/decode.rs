@@ -239,4 +239,5 @@ fn unshuffle(size: u64, stage: &[u8], threads: usize, out: &mut [u8]) -> Result<
 }
 
 /// Bytes of a result made at a time: they stay in the first-level cache. A whole number of values of any width.
+#[cfg(any(feature = "packing", feature = "shuffle"))]
 const PIECE: usize = 16 << 10;

@@ -1,7 +1,7 @@
 //! One range after another out of one payload, with codecs that are set up once.
 
 use super::{DecodeOptions, Encoding, Filter, NAME, Pipeline};
-use crate::{Codec, CodecError, Window, alloc, swap};
+use crate::{Codec, CodecError, Window, swap};
 use fw_bytes::Span;
 use fw_tensor::ByteOrder;
 use std::ops::Range;
@@ -116,7 +116,7 @@ impl<'a> RangeReader<'a> {
         let unpack =
             |packed: &[u8], out: &mut [u8]| packing.unpack_range(packed, range.start, self.order, threads, out);
         let Some(compressor) = &self.compressor else { return unpack(covered(payload, span)?, out) };
-        let mut packed = alloc::zeroed(usize::try_from(span.end - span.start).unwrap_or(usize::MAX))?;
+        let mut packed = crate::alloc::zeroed(usize::try_from(span.end - span.start).unwrap_or(usize::MAX))?;
         compressor.decode_range_into(payload, self.pipeline.stage_len, span.start, threads, &mut packed)?;
         unpack(&packed, out)
     }
@@ -142,7 +142,7 @@ impl<'a> RangeReader<'a> {
         if start.is_multiple_of(size) && out.len().is_multiple_of(size) {
             crate::shuffle::unshuffle_range(planes, size, first, out);
         } else {
-            let mut elements = alloc::zeroed((end - first) * size)?;
+            let mut elements = crate::alloc::zeroed((end - first) * size)?;
             crate::shuffle::unshuffle_range(planes, size, first, &mut elements);
             out.copy_from_slice(&elements[start - first * size..][..out.len()]);
         }
