@@ -3,7 +3,7 @@
 //! Only bytes behind the end of the file are ever written. A writer that dies leaves at worst an unfinished message at
 //! the end, a torn tail, which readers skip and the next writer reports. A lock keeps two writers apart.
 
-use super::{Backing, TensogramFile, named};
+use super::{TensogramFile, named};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
 use crate::error::{ErrorKind, Fault, Result, TensogramError};
 use crate::frame::scan::scan;
@@ -89,7 +89,7 @@ impl TensogramFile {
     /// `Framing`, code `torn_tail`, when bytes behind the last message belong to none and the policy is
     /// [`TailPolicy::Error`]; `Io` of kind `WouldBlock` when another writer has the lock, `Unsupported` for mapped files.
     pub fn appender(&self, options: &AppendOptions) -> Result<Appender<'_>> {
-        if !matches!(self.backing, Backing::File(_)) {
+        if self.backing.file().is_none() {
             let error = io::Error::new(io::ErrorKind::Unsupported, "a mapped file cannot be appended to");
             return Err(named(&self.path, &error).into());
         }

@@ -134,7 +134,7 @@ impl TensogramFile {
 
     /// Forgets where the messages are; the next use scans from the start.
     pub fn invalidate_offsets(&self) {
-        if let Backing::File(_) = &self.backing {
+        if self.backing.file().is_some() {
             *self.lock() = List::default();
         }
     }
@@ -164,7 +164,7 @@ impl TensogramFile {
     /// The messages, after looking at what the file gained.
     fn refreshed(&self) -> Result<MutexGuard<'_, List>> {
         let mut list = self.lock();
-        if let Backing::File(source) = &self.backing {
+        if let Some(source) = self.backing.file() {
             list.refresh(source)?;
         }
         Ok(list)
@@ -173,6 +173,17 @@ impl TensogramFile {
     fn lock(&self) -> MutexGuard<'_, List> {
         // A panic elsewhere leaves at worst an unfinished list, which the next refresh completes.
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backing {
+    /// The file, unless it is mapped.
+    fn file(&self) -> Option<&FileSource> {
+        match self {
+            Self::File(source) => Some(source),
+            #[cfg(feature = "mmap")]
+            Self::Map(_) => None,
+        }
     }
 }
 

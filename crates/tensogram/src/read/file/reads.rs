@@ -1,7 +1,8 @@
 //! Exact reads from a file: only the bytes that matter (TG-12.7, TG-14).
 
-use super::raw;
-use super::{Backing, TensogramFile};
+#[cfg(feature = "mmap")]
+use super::Backing;
+use super::{TensogramFile, raw};
 use crate::access::{
     Access, ObjectHead, ReadDirectory, ReadFirstMetadata, ReadFrame, ReadHead, ReadMetadata, ReadRanges, ReadSlice,
 };
