@@ -358,6 +358,27 @@ fn bombs_are_refused_before_memory_is_reserved() {
     }
 }
 
+/// Large and out of proportion: both, or it passes.
+#[test]
+fn sizes_are_refused_from_the_default_limits_on() {
+    let check = |decoded: u64, payload: u64| {
+        let stages = Stages { compression: Compression::Zstd { zstd_level: None }, ..Stages::default() };
+        let pipeline = Pipeline::new(stages, DType::UInt8, decoded, ByteOrder::Little).unwrap();
+        pipeline.check_limits(payload, &Limits::default()).map_err(|error| (error.kind, error.code, error.message))
+    };
+    let floor = 4 << 30;
+    assert_eq!(check(floor, 0), Ok(()));
+    assert_eq!(check(256 << 30, 1 << 30), Ok(()));
+    assert_eq!(check(floor + 1, (16 << 20) + 1), Ok(()));
+    for (decoded, payload) in [(floor + 1, 0), (floor + 1, 16 << 20), ((256 << 30) + 1, 1 << 30), (u64::MAX, 1 << 55)] {
+        let (kind, code, message) = check(decoded, payload).unwrap_err();
+        assert_eq!((kind, code), (CodecErrorKind::Limit, "limit_expansion_ratio"), "{decoded} from {payload}");
+        for part in ["expansion_ratio", "256 times", "expansion_floor (4294967296 bytes)"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+}
+
 #[test]
 fn empty_objects_pass_through() {
     for compression in [Compression::None, Compression::Lz4, Compression::Zstd { zstd_level: None }, szip()] {
