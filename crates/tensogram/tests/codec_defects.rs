@@ -488,7 +488,15 @@ fn bombs_cost_nothing() {
         .with_param("sp_binary_scale_factor", 0i64);
     let nothing = pre_encoded(&nothing, &[]).unwrap();
     let error = read(&nothing).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Limit, "limit_expansion_ratio"), "{error}");
+    let view = MessageView::open(&nothing).unwrap();
+    let object = view.object(0).unwrap();
+    for ranges in [&[(0, 1 << 40)][..], &[(5, 1 << 39), (0, 1 << 39)]] {
+        let error = object.decode_range(ranges, &DecodeOptions::default()).unwrap_err();
+        assert_eq!(error.code(), "limit_expansion_ratio", "{error}");
+    }
+    let error = object.slice(select![..; 2], &DecodeOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "limit_expansion_ratio", "{error}");
     for claimed in [1 << 32, 1 << 50] {
         for descriptor in [zfp_rate(doubles(claimed), 16.0), sz3(doubles(claimed), 0.1), szip(uint8(claimed), 8)] {
             assert!(read(&pre_encoded(&descriptor, &[0; 64]).unwrap()).is_err(), "{descriptor:?}");

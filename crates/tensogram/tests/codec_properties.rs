@@ -38,6 +38,32 @@ fn lossless_pipelines_return_what_went_in() {
     assert!(lossless > 200, "{lossless} lossless cases");
 }
 
+/// Whatever was in the caller's memory is overwritten, all of it, and only memory of the right size is taken.
+#[test]
+fn the_callers_buffer_is_filled_exactly() {
+    each_case(7, 40, |_, case, what| {
+        let message = encoded(case, 1);
+        let view = MessageView::open(&message).unwrap();
+        let object = view.object(0).unwrap();
+        for native_byte_order in [true, false] {
+            for threads in [1, 2] {
+                let options = DecodeOptions { native_byte_order, threads, ..DecodeOptions::default() };
+                let mut memory = vec![0xa5; case.data.len() + 2];
+                let (end, out) = (memory.len() - 1, &mut memory[1..]);
+                object.decode_into(&options, &mut out[..case.data.len()]).unwrap();
+                assert!(memory[1..end] == object.decode(&options).unwrap(), "{what}");
+                assert_eq!((memory[0], memory[end]), (0xa5, 0xa5), "{what}");
+            }
+        }
+        for len in [case.data.len() + 1, case.data.len().wrapping_sub(1)] {
+            if len <= case.data.len() + 1 {
+                let error = object.decode_into(&DecodeOptions::default(), &mut vec![0; len]).unwrap_err();
+                assert_eq!(error.code(), "buffer_length_mismatch", "{what}");
+            }
+        }
+    });
+}
+
 #[test]
 fn ranges_are_slices_of_the_whole() {
     each_case(2, 40, |random, case, what| {
@@ -212,7 +238,13 @@ fn damaged_payloads_are_errors_or_have_the_declared_size() {
             let view = MessageView::open(&damaged).unwrap();
             let object = view.object(0).unwrap();
             match object.decode(&DecodeOptions::default()) {
-                Ok(found) => assert_eq!(found.len(), case.data.len(), "{what}"),
+                Ok(found) => {
+                    assert_eq!(found.len(), case.data.len(), "{what}");
+                    // Nothing that stood in the memory before shows through.
+                    let mut out = vec![0xa5; found.len()];
+                    object.decode_into(&DecodeOptions::default(), &mut out).unwrap();
+                    assert!(out == found, "{what}");
+                }
                 Err(_) => refused += 1,
             }
             if let Ok(parts) = object.decode_range(&case.ranges, &DecodeOptions::default()) {
