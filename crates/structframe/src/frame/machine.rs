@@ -170,6 +170,16 @@ impl<L: Lookup> Machine<L> {
             self.need = self.pos.saturating_add(1);
             return None;
         }
+        if self.quiet && self.framing.header == HeaderKind::Basic {
+            let event = match self.framing.payload {
+                PayloadKind::Extended => self.swift(const { Profile::Bulk.framing() }, window),
+                PayloadKind::ExtendedMultiSystemStream => self.swift(const { Profile::Network.framing() }, window),
+                _ => None,
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
         let event = self.quick_or_step(window, more);
         self.quiet = self.is_quiet();
         event
