@@ -402,7 +402,7 @@ fn cell(
                     UnionValue::Member { name: set, .. }
                         if set == member && column.role == Role::Valid && rest.is_empty() =>
                     {
-                        out.push(1)
+                        out.push(1);
                     }
                     UnionValue::Member { name: set, value } if set == member => {
                         let element = message.union(name).unwrap().member(member).unwrap().element;
