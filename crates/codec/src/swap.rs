@@ -12,6 +12,11 @@ pub fn copy_swapped(input: &[u8], unit: usize, threads: usize, out: &mut [u8]) {
     assert_eq!(input.len(), out.len(), "copy_swapped needs equal lengths");
     let chunk = chunk_len(unit);
     let threads = if input.len() < PARALLEL_FROM { 1 } else { threads };
+    if unit <= 1 && threads <= 1 {
+        // In one piece: large copies go past the caches.
+        out.copy_from_slice(input);
+        return;
+    }
     let tasks = out.chunks_mut(chunk).zip(input.chunks(chunk));
     let done = parallel::for_each(threads, tasks, |(to, from)| {
         match unit {
