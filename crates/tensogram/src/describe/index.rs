@@ -3,7 +3,7 @@
 use super::cbor::{Value, read_value, write_array_head, write_map_head, write_text, write_unsigned};
 use super::metadata::check_len;
 use crate::error::{Fault, Result, TensogramError};
-use fw_bytes::Limits;
+use fw_bytes::{Limits, Span};
 
 /// Where each data object frame begins, and how long it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,8 +21,9 @@ impl Index {
     /// Metadata errors: not a map with text keys, lists of different lengths, entries that are no unsigned integers.
     pub fn from_cbor(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self> {
         check_len(bytes.len(), at, limits)?;
-        if let Some(index) = plain(bytes) {
-            return Ok(index);
+        if let Some(spans) = plain(bytes) {
+            let (offsets, lengths) = spans.iter().map(|span| (span.start, span.len())).unzip();
+            return Ok(Self { offsets, lengths });
         }
         let Value::Map(entries) = read_value(bytes, at, limits.depth)? else { return Err(wrong("a map", at)) };
         let mut index = Self::default();
@@ -41,6 +42,21 @@ impl Index {
         Ok(index)
     }
 
+    /// The same as one list: the span of each frame, in the order of the index.
+    ///
+    /// # Errors
+    /// As [`Index::from_cbor`], and for frames that end beyond 64 bits.
+    pub(crate) fn spans(bytes: &[u8], at: u64, limits: &Limits) -> Result<Vec<Span>> {
+        check_len(bytes.len(), at, limits)?;
+        if let Some(spans) = plain(bytes) {
+            return Ok(spans);
+        }
+        let index = Self::from_cbor(bytes, at, limits)?;
+        let span = |(offset, length): (&u64, &u64)| Span::sized(*offset, *length);
+        let spans = index.offsets.iter().zip(&index.lengths).map(span).collect::<Option<_>>();
+        spans.ok_or_else(|| wrong("frames that end within 64 bits", at))
+    }
+
     /// The canonical CBOR.
     pub fn to_cbor(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(32 + self.offsets.len() * 10);
@@ -56,31 +72,60 @@ impl Index {
 
 /// The usual form, two arrays of definite length, without a tree of values in between: a message may have a million
 /// objects. Whatever else there is goes the general way, which also has the words for what is wrong.
-fn plain(bytes: &[u8]) -> Option<Index> {
+fn plain(bytes: &[u8]) -> Option<Vec<Span>> {
     let mut rest = bytes;
-    let (mut offsets, mut lengths) = (None, None);
     if argument(&mut rest, MAP)? != 2 {
         return None;
     }
-    for _ in 0..2 {
-        let len = usize::try_from(argument(&mut rest, TEXT)?).ok()?;
-        let (key, numbers) = rest.split_at_checked(len)?;
-        rest = numbers;
-        let list = match key {
-            b"offsets" => &mut offsets,
-            b"lengths" => &mut lengths,
-            _ => return None,
-        };
-        // Every number takes a byte at least, so the claim is checked before memory is taken.
-        let count = usize::try_from(argument(&mut rest, ARRAY)?).ok().filter(|count| *count <= rest.len())?;
-        let mut numbers = Vec::with_capacity(count);
-        for _ in 0..count {
-            numbers.push(argument(&mut rest, UNSIGNED)?);
+    let (first, count) = list(&mut rest)?;
+    let mut spans = Vec::with_capacity(count);
+    each_number(&mut rest, count, |number| {
+        spans.push(Span::new(0, number));
+        Some(())
+    })?;
+    let (second, again) = list(&mut rest)?;
+    let offsets_last = match (first, second) {
+        (b"lengths", b"offsets") => true,
+        (b"offsets", b"lengths") => false,
+        _ => return None,
+    };
+    let mut places = spans.iter_mut();
+    each_number(&mut rest, again, |number| {
+        let place = places.next()?;
+        *place = if offsets_last { Span::sized(number, place.end) } else { Span::sized(place.end, number) }?;
+        Some(())
+    })?;
+    (rest.is_empty() && again == count).then_some(spans)
+}
+
+/// The name of a list, and how many numbers it claims; every number takes a byte at least, so the claim is checked
+/// before memory is taken.
+fn list<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], usize)> {
+    let len = usize::try_from(argument(rest, TEXT)?).ok()?;
+    let (key, numbers) = rest.split_at_checked(len)?;
+    *rest = numbers;
+    let count = usize::try_from(argument(rest, ARRAY)?).ok().filter(|count| *count <= rest.len())?;
+    Some((key, count))
+}
+
+/// Reads `count` numbers. Neighbours mostly are of the same width, so the usual widths have loops of their own.
+fn each_number(rest: &mut &[u8], count: usize, mut put: impl FnMut(u64) -> Option<()>) -> Option<()> {
+    let mut left = count;
+    while left > 0 {
+        while let Some(([0x19, a, b], tail)) = rest.split_first_chunk().filter(|_| left > 0) {
+            put(u16::from_be_bytes([*a, *b]).into())?;
+            (*rest, left) = (tail, left - 1);
         }
-        *list = Some(numbers);
+        while let Some(([0x1a, a, b, c, d], tail)) = rest.split_first_chunk().filter(|_| left > 0) {
+            put(u32::from_be_bytes([*a, *b, *c, *d]).into())?;
+            (*rest, left) = (tail, left - 1);
+        }
+        if left > 0 {
+            put(argument(rest, UNSIGNED)?)?;
+            left -= 1;
+        }
     }
-    let index = Index { offsets: offsets?, lengths: lengths? };
-    (rest.is_empty() && index.offsets.len() == index.lengths.len()).then_some(index)
+    Some(())
 }
 
 /// The number in the head of an item of this major type.
@@ -129,21 +174,29 @@ mod tests {
     #[test]
     fn the_plain_way_and_the_general_one_agree() {
         let offsets = vec![0, 23, 24, 255, 256, 65_535, 65_536, u64::from(u32::MAX), 1 << 32, u64::MAX];
+        let index = Index { lengths: vec![1; offsets.len()], offsets };
+        let bytes = index.to_cbor();
+        // The greatest number ends nothing within 64 bits; the plain way leaves that to the general one.
+        assert_eq!(plain(&bytes), None);
+        assert_eq!(Index::from_cbor(&bytes, 0, &Limits::default()).unwrap(), index);
+        let offsets = vec![0, 23, 24, 255, 256, 257, 65_535, 65_536, 65_537, u64::from(u32::MAX), 1 << 32, 1 << 62];
         let index = Index { lengths: offsets.iter().rev().copied().collect(), offsets };
         let bytes = index.to_cbor();
-        assert_eq!(plain(&bytes).as_ref(), Some(&index));
+        assert!(plain(&bytes).is_some());
+        assert_eq!(Index::from_cbor(&bytes, 0, &Limits::default()).unwrap(), index);
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << bit;
                 let general = read_value(&damaged, 0, Limits::default().depth);
                 match (plain(&damaged), general) {
-                    (Some(index), Ok(Value::Map(entries))) => {
+                    (Some(spans), Ok(Value::Map(entries))) => {
                         let list = |name: &str| {
                             let (_, value) = entries.iter().find(|(key, _)| key.as_text() == Some(name)).unwrap();
                             numbers(value, 0).unwrap()
                         };
-                        assert_eq!((list("offsets"), list("lengths")), (index.offsets, index.lengths), "{at} {bit}");
+                        let (offsets, lengths) = spans.iter().map(|span| (span.start, span.len())).unzip();
+                        assert_eq!((list("offsets"), list("lengths")), (offsets, lengths), "{at} {bit}");
                     }
                     (Some(_), other) => panic!("byte {at}, bit {bit}: the general way gives {other:?}"),
                     (None, _) => {}

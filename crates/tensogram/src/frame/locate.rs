@@ -82,9 +82,9 @@ impl Locate {
                 State::Read { preamble, length, frame } => {
                     let body = frame.body();
                     let bytes = take!(have, body);
-                    let directory = Index::from_cbor(bytes, body.start, &self.limits)
+                    let directory = Index::spans(bytes, body.start, &self.limits)
                         .ok()
-                        .and_then(|index| plausible(&index, preamble, *length, frame, &self.limits))
+                        .filter(|spans| plausible(spans, preamble, *length, frame, &self.limits).unwrap_or(false))
                         .map(|objects| Directory { preamble: *preamble, length: *length, objects, walked: false });
                     match directory {
                         Some(directory) => return Ok(Step::Done(directory)),
@@ -151,10 +151,10 @@ pub fn object_frame(have: &(impl Lookup + ?Sized), span: Span) -> Step<Option<Fr
     Step::Done((marker == FRAME_END).then_some(frame))
 }
 
-/// The spans of an index that could be true: inside the message, in order, and without room for objects it hides.
-fn plausible(index: &Index, preamble: &Preamble, length: u64, at: &FrameRef, limits: &Limits) -> Option<Vec<Span>> {
+/// Whether the spans of an index could be true: inside the message, in order, and without room for objects it hides.
+fn plausible(spans: &[Span], preamble: &Preamble, length: u64, at: &FrameRef, limits: &Limits) -> Option<bool> {
     let end = length.checked_sub(POSTAMBLE_LEN)?;
-    if index.offsets.len() as u64 > limits.object_count {
+    if spans.len() as u64 > limits.object_count {
         return None;
     }
     let in_header = at.frame_type() == FrameType::HEADER_INDEX;
@@ -162,21 +162,17 @@ fn plausible(index: &Index, preamble: &Preamble, length: u64, at: &FrameRef, lim
     // The first place where an object may begin, and whether it must begin exactly there.
     let mut expected = if in_header { at.next_start()? } else { PREAMBLE_LEN };
     let mut exact = in_header && !preamble.flags.contains(MessageFlags::HEADER_HASHES) && !preceders;
-    let mut spans = Vec::with_capacity(index.offsets.len());
-    for (offset, length) in index.offsets.iter().zip(&index.lengths) {
-        let span = Span::sized(*offset, *length)?;
-        let fits = *length >= FrameType::NTENSOR.min_len() && span.end <= end;
+    for span in spans {
+        let fits = span.len() >= FrameType::NTENSOR.min_len() && span.end <= end;
         if !fits || span.start < expected || (exact && span.start != expected) {
             return None;
         }
         expected = align_up(span.end, ALIGNMENT)?;
         exact = !preceders;
-        spans.push(span);
     }
     let footers = MessageFlags::FOOTER_METADATA | MessageFlags::FOOTER_INDEX | MessageFlags::FOOTER_HASHES;
     let has_footer = preamble.flags.0 & footers.0 != 0;
-    let complete = if has_footer { expected <= end } else { !exact || expected == end };
-    complete.then_some(spans)
+    Some(if has_footer { expected <= end } else { !exact || expected == end })
 }
 
 const FIRST_READ: u64 = 4096;
