@@ -1,10 +1,10 @@
 //! Which messages a file holds: found once, and again where the file changed.
 
-use super::scan::{run_scanner, scan_source};
+use super::scan::{scan_from, scan_source};
 use crate::access::ObjectHead;
 use crate::error::Result;
 use crate::frame::Directory;
-use crate::frame::scan::{ScanOptions, Scanner};
+use crate::frame::scan::ScanOptions;
 use fw_bytes::Span;
 use fw_source::FileSource;
 use std::sync::Arc;
@@ -63,8 +63,7 @@ impl List {
             Some(seen) if seen == now => return Ok(()),
             Some(seen) if seen.len < now.len => {
                 let behind = self.spans.last().map_or(0, |span| span.end);
-                self.spans
-                    .extend(run_scanner(source, Scanner::new(now.len, ScanOptions::default()).starting_at(behind))?);
+                scan_from(source, behind, now.len, &ScanOptions::default(), &mut self.spans)?;
             }
             _ => {
                 self.recent = Recent::default();

@@ -1,6 +1,7 @@
 //! Messages in files: found once, read exactly, appended to safely (TG-13, TG-14).
 
 mod append; // new messages behind the last one
+mod chain; // from message to message, as long as all is well
 mod list; // which messages there are
 mod raw; // elements that stand in the file as they are
 mod reads; // metadata, objects, ranges, slices

@@ -1,8 +1,9 @@
 //! Where the messages of a source are: preambles and ends are read, what lies between is skipped (TG-13).
 
+use super::chain;
 use crate::error::Result;
 use crate::frame::Lookup;
-use crate::frame::scan::{ScanOptions, Scanner};
+use crate::frame::scan::{ScanDirection, ScanOptions, Scanner};
 use fw_bytes::{Span, Step};
 use fw_source::{FileSource, ReadAt};
 use std::collections::VecDeque;
@@ -21,14 +22,54 @@ pub fn scan_file(path: impl AsRef<Path>) -> Result<Vec<Span>> {
 /// # Errors
 /// `Io` when the source cannot be read.
 pub fn scan_source(source: &(impl ReadAt + ?Sized), options: &ScanOptions) -> Result<Vec<Span>> {
-    run_scanner(source, Scanner::new(source.len()?, *options))
+    let mut found = Vec::new();
+    scan_from(source, 0, source.len()?, options, &mut found)?;
+    Ok(found)
 }
 
-pub(super) fn run_scanner(source: &(impl ReadAt + ?Sized), mut scanner: Scanner) -> Result<Vec<Span>> {
+/// Adds the messages between `low` and the end of the source, at `len`, to those found before; none when it fails.
+pub(super) fn scan_from(
+    source: &(impl ReadAt + ?Sized),
+    low: u64,
+    len: u64,
+    options: &ScanOptions,
+    found: &mut Vec<Span>,
+) -> Result<()> {
+    let known = found.len();
+    let scanned = add_messages(source, low, len, options, found);
+    if scanned.is_err() {
+        found.truncate(known);
+    }
+    scanned
+}
+
+fn add_messages(
+    source: &(impl ReadAt + ?Sized),
+    low: u64,
+    len: u64,
+    options: &ScanOptions,
+    found: &mut Vec<Span>,
+) -> Result<()> {
+    let known = found.len();
+    let reached = chain::follow(source, low, len, options, found)?;
+    if reached == len {
+        return Ok(());
+    }
+    let mut scanner = Scanner::new(len, *options).starting_at(low);
+    if found.len() > known && !chain::ends_in_magic(source, len)? {
+        // From the end no message is found: that leaves the way from the start, of which a part is done.
+        let options = ScanOptions { direction: ScanDirection::Forward, ..*options };
+        scanner = Scanner::new(len, options).starting_at(reached);
+    } else {
+        found.truncate(known);
+    }
     let mut windows = Windows::default();
     loop {
         match scanner.poll(&windows)? {
-            Step::Done(spans) => return Ok(spans),
+            Step::Done(spans) => {
+                found.extend(spans);
+                return Ok(());
+            }
             Step::Need(spans) => spans.into_iter().try_for_each(|span| windows.fetch(source, span))?,
         }
     }
@@ -93,6 +134,46 @@ mod tests {
             assert!(scan_source(&source, &ScanOptions::default()).unwrap().is_empty());
             let read = source.1.get();
             assert!(read < junk.len() as u64 * 5 / 2, "{read} bytes were read of {}", junk.len());
+        }
+    }
+
+    /// Whatever the file holds, following the chain first finds what the scanner finds by itself.
+    #[test]
+    fn the_chain_changes_nothing() {
+        let message = |len: u64| {
+            let values = vec![7u8; len as usize];
+            MessageBuilder::new().tensor(&[len], &values).unwrap().encode().unwrap()
+        };
+        let whole: Vec<_> = [3, 700, 9_000].map(message).into();
+        let nested = MessageBuilder::new().tensor(&[whole[0].len() as u64], &whole[0]).unwrap().encode().unwrap();
+        let streamed = crate::StreamingEncoder::new(Vec::new(), &Default::default(), &Default::default());
+        let streamed = streamed.unwrap().finish().unwrap();
+        let end = |at: usize, message: &[u8]| message.len() - at;
+        let mut pieces = whole.clone();
+        pieces.extend([streamed, nested.clone(), vec![0; 5], b"39277777".to_vec(), vec![b'T'; 60]]);
+        pieces.push(whole[1][..300].to_vec());
+        // A mirror that is not there, one that names the message inside, and a preamble that lies.
+        let changed = |message: &[u8], at: usize, length: u64| {
+            let mut bytes = message.to_vec();
+            bytes[at..at + 8].copy_from_slice(&length.to_be_bytes());
+            bytes
+        };
+        pieces.push(changed(&whole[0], end(16, &whole[0]), 0));
+        pieces.push(changed(&nested, end(16, &nested), whole[0].len() as u64));
+        pieces.push(changed(&whole[1], end(16, &whole[1]), 48));
+        pieces.push(changed(&whole[1], 16, whole[1].len() as u64 - 8));
+        let mut state = 1u64;
+        let mut below = |end: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % end
+        };
+        for _ in 0..2_000 {
+            let file: Vec<u8> = (0..below(7)).flat_map(|_| pieces[below(pieces.len())].clone()).collect();
+            for direction in [ScanDirection::Forward, ScanDirection::Backward, ScanDirection::Bidirectional] {
+                let options = ScanOptions { direction, ..ScanOptions::default() };
+                let found = scan_source(&file[..], &options).unwrap();
+                assert_eq!(found, crate::scan_with(&file, &options), "{direction:?} of {} bytes", file.len());
+            }
         }
     }
 
