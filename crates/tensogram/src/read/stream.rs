@@ -95,6 +95,15 @@ struct Open {
     preceder: MetadataMap,
     /// The same for each object so far; as many as there are objects.
     preceders: Vec<MetadataMap>,
+    /// The beginning of an object whose payload is let pass, when its descriptor comes first.
+    kept: Option<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    /// Where it begins in the message.
+    at: u64,
+    bytes: Vec<u8>,
 }
 
 impl StreamDecoder {
@@ -177,6 +186,7 @@ impl StreamDecoder {
             metadata: None,
             preceder: MetadataMap::new(),
             preceders: Vec::new(),
+            kept: None,
         };
         self.state = State::Inside(Box::new(open));
         Ok(Some(StreamEvent::Message { preamble, offset: start }))
@@ -186,11 +196,13 @@ impl StreamDecoder {
         loop {
             let State::Inside(open) = &mut self.state else { return Ok(None) };
             let start = open.start;
-            let have = Rest { bytes: &self.buffer, base: self.position - start };
+            let kept = open.kept.take();
+            let have = Rest { bytes: &self.buffer, base: self.position - start, kept: kept.as_ref() };
             let limit = self.options.limits.message_len;
             let told = match open.walk.poll(&have).map_err(|error| open.blame(error, limit).shifted(start))? {
                 Step::Need(_) if self.ended => return Err(self.cut("frame")),
                 Step::Need(_) => {
+                    open.kept = kept;
                     self.pass_over_payload();
                     return Ok(None);
                 }
@@ -214,21 +226,27 @@ impl StreamDecoder {
         }
     }
 
-    /// Lets go of the payload of an object that is only listed, up to where its descriptor may begin.
+    /// Lets go of the payload of an object that is only listed: of all that cannot be its descriptor.
     fn pass_over_payload(&mut self) {
-        let State::Inside(open) = &self.state else { return };
-        let Some(frame) = open.walk.awaited().filter(|_| self.payloads == Payloads::Skip) else { return };
-        let last = frame.header().flags.contains(FrameFlags::CBOR_AFTER_PAYLOAD);
-        if frame.frame_type() == FrameType::NTENSOR && last {
-            let position = open.start.saturating_add(frame.end().saturating_sub(DESCRIPTOR_ROOM));
-            self.release(position);
+        let State::Inside(open) = &mut self.state else { return };
+        let listed = |frame: &&FrameRef| self.payloads == Payloads::Skip && frame.frame_type() == FrameType::NTENSOR;
+        let Some(frame) = open.walk.awaited().filter(listed) else { return };
+        let descriptor_last = frame.header().flags.contains(FrameFlags::CBOR_AFTER_PAYLOAD);
+        let tail = if descriptor_last { DESCRIPTOR_ROOM } else { frame.end().saturating_sub(frame.body().end) };
+        if !descriptor_last && open.kept.is_none() {
+            let at = frame.start();
+            let room = Span::new(at, at.saturating_add(DESCRIPTOR_ROOM));
+            let Some(bytes) = room.slice_of(&self.buffer, self.position - open.start) else { return };
+            open.kept = Some(Kept { at, bytes: bytes.to_vec() });
         }
+        let position = open.start.saturating_add(frame.end().saturating_sub(tail));
+        self.release(position);
     }
 
     /// The postamble begins at `at` of the message.
     fn finish(&mut self, at: u64) -> Result<Option<StreamEvent>> {
         let State::Inside(open) = &mut self.state else { return Ok(None) };
-        let have = Rest { bytes: &self.buffer, base: self.position - open.start };
+        let have = Rest { bytes: &self.buffer, base: self.position - open.start, kept: None };
         let Some(bytes) = have.lookup(Span::new(at, at + POSTAMBLE_LEN)) else { return Ok(None) };
         let postamble = Postamble::read(bytes, at)?;
         let length = at + POSTAMBLE_LEN;
@@ -410,11 +428,13 @@ impl<R: Read> Iterator for StreamReader<R> {
 struct Rest<'b> {
     bytes: &'b [u8],
     base: u64,
+    kept: Option<&'b Kept>,
 }
 
 impl Lookup for Rest<'_> {
     fn lookup(&self, span: Span) -> Option<&[u8]> {
-        span.slice_of(self.bytes, self.base)
+        let kept = || self.kept.and_then(|kept| span.slice_of(&kept.bytes, kept.at));
+        span.slice_of(self.bytes, self.base).or_else(kept)
     }
 }
 
@@ -423,7 +443,7 @@ fn too_far(frame: &FrameRef) -> TensogramError {
     TensogramError::Metadata(Fault::limit("limit_metadata_len", message).at(frame.start()))
 }
 
-/// Bytes kept of the end of a frame whose payload is let pass.
+/// Bytes kept of a frame whose payload is let pass, at the end where its descriptor is.
 const DESCRIPTOR_ROOM: u64 = 4 << 20;
 /// Junk is reported in pieces of at least this size while more may come.
 const SKIP_BLOCK: usize = 64 << 10;
