@@ -113,6 +113,31 @@ fn depth() {
     refused_everywhere("limit_depth", &bytes, 12, |limits, n| limits.depth = n as u32);
 }
 
+/// The first metadata frame by itself, from memory and from a file: the same caps, whole messages or only their beginning.
+#[test]
+fn metadata_alone() {
+    let nested = (0..10).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+    let metadata =
+        GlobalMetadata { extra: MetadataMap::from([("nested".to_owned(), nested)]), ..GlobalMetadata::default() };
+    let (descriptor, data) = object(DType::Float32, &[3], 1);
+    let bytes = encode(&metadata, &[(&descriptor, &data[..])], &common::options()).unwrap();
+    let outline = frame::Outline::of(&bytes, &Limits::default()).unwrap();
+    let first = outline.others.iter().find(|frame| frame.frame_type() == wire::FrameType::HEADER_METADATA).unwrap();
+    let beginning = &bytes[..first.end() as usize];
+    let span = |bytes: &[u8]| fw_bytes::Span::new(0, bytes.len() as u64);
+    for bytes in [&bytes[..], beginning] {
+        let calls: [Call<'_>; 2] = [
+            ("decode_metadata_with", &|limits| decode_metadata_with(bytes, limits).map(drop)),
+            ("ReadFirstMetadata", &|limits| {
+                let machine = access::ReadFirstMetadata::new(span(bytes), *limits);
+                access::run(bytes, &mut fw_source::Buffers::new(), machine).map(drop)
+            }),
+        ];
+        refused("limit_metadata_len", first.body().len(), |limits, n| limits.metadata_len = n, &calls);
+        refused("limit_depth", 12, |limits, n| limits.depth = n as u32, &calls);
+    }
+}
+
 #[test]
 fn object_len() {
     refused_everywhere("limit_object_len", &message(), 40, |limits, n| limits.object_len = n);

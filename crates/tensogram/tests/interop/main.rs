@@ -1,5 +1,6 @@
 //! Messages exchanged with the reference implementation, which runs as a black box in Python (`FW_PYTHON`).
 
+mod files;
 mod packed;
 mod random;
 

@@ -2,6 +2,8 @@
 
 write SEED COUNT  messages of the reference on stdout, each with what went into it
 read              our messages on stdin, what the reference makes of each on stdout
+append SEED PATH  three messages through the file API of the reference, to the end of a file; what went into each on stdout
+file PATH         what the file API of the reference makes of each message of a file
 
 Values travel as JSON that loses nothing: integers as {"i": decimal}, floats as {"f": 16 hex digits of the double}, text as
 {"s": text}, maps as {"m": [[key, value], ...]}, bytes as plain hex strings in fields that say so.
@@ -140,7 +142,8 @@ class Maker:
                 options["small_mask_threshold_bytes"] = 0
         return options
 
-    def message(self, masks):
+    def request(self, masks):
+        """What goes into a message: metadata, objects and options."""
         descriptors = [self.descriptor() for _ in range(self.random.choice([0, 1, 1, 1, 2, 3, 26]))]
         options = self.options(masks)
         objects = []
@@ -151,9 +154,11 @@ class Maker:
             data = self.payload(descriptor["dtype"], descriptor["byte_order"], count, options.get("allow_nan", False))
             objects.append((descriptor, data))
         base = [self.table() for _ in range(self.random.randrange(len(objects) + 1))]
-        extra = self.table()
+        return {"base": base, "_extra_": self.table()}, objects, options
+
+    def message(self, masks):
+        metadata, objects, options = self.request(masks)
         api = self.random.choice(["encode", "encode", "streaming", "streaming_backfilled", "encode_pre_encoded"])
-        metadata = {"base": base, "_extra_": extra}
         if api == "encode":
             message = tensogram.encode(metadata, objects, **options)
         elif api == "encode_pre_encoded":
@@ -171,10 +176,38 @@ class Maker:
             "message": message.hex(),
             "api": api,
             "options": options,
-            "base": pack(base),
-            "extra": pack(extra),
-            "objects": [{"descriptor": pack(descriptor), "data": data.hex()} for descriptor, data in objects],
+            **packed(metadata, objects),
         }
+
+
+def packed(metadata, objects):
+    return {
+        "base": pack(metadata["base"]),
+        "extra": pack(metadata["_extra_"]),
+        "objects": [{"descriptor": pack(descriptor), "data": data.hex()} for descriptor, data in objects],
+    }
+
+
+def append(maker, path, count):
+    """Messages to the end of a file, through the file API."""
+    file = tensogram.TensogramFile.open(path)
+    for _ in range(count):
+        metadata, objects, options = maker.request(masks=True)
+        options.pop("hash", None)
+        file.append(metadata, objects, **options)
+        yield packed(metadata, objects)
+
+
+def read_file(path):
+    """What the file API makes of each message; its ways to the same bytes must agree."""
+    file = tensogram.TensogramFile.open(path)
+    for index in range(file.message_count()):
+        message = file.read_message(index)
+        found = describe(message)
+        decoded = file.decode_message(index)
+        found["file"] = [array.tobytes().hex() for _, array in decoded.objects]
+        found["message"] = message.hex()
+        yield found
 
 
 def describe(message):
@@ -220,6 +253,12 @@ def main():
                 print(json.dumps(describe(bytes.fromhex(line.strip()))))
             except Exception as error:  # whatever it is, the test wants to see it
                 print(json.dumps({"error": f"{type(error).__name__}: {error}"}))
+    elif sys.argv[1] == "append":
+        for sent in append(Maker(int(sys.argv[2])), sys.argv[3], 3):
+            print(json.dumps(sent))
+    elif sys.argv[1] == "file":
+        for found in read_file(sys.argv[2]):
+            print(json.dumps(found))
 
 
 main()
