@@ -1,6 +1,7 @@
 //! Tensogram files: ours beside the reference's file API, in one process, on the same files.
 //!
-//! `cargo xtask bench files` runs this; it prints a Markdown table. With `--check` it fails when a row misses its target.
+//! `cargo xtask bench files` runs this; it prints a Markdown table. With `--check` it fails when a row misses its target;
+//! `--only TEXT` leaves out the rows whose names do not contain it.
 //! `bench-files growth OUT.svg` shows instead how opening, looking up and scanning grow from ten to a million.
 
 mod fixtures;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         }
     }
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
+    let only = arguments.iter().skip_while(|argument| *argument != "--only").nth(1);
     let (rounds, turn) = if flag("--quick") { (3, 20) } else { (7, 60) };
     let effort = Effort { rounds, turn: Duration::from_millis(turn) };
     let again = if flag("--check") { 3 } else { 0 };
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
     let mut check = Check::default();
     println!("| row | ours µs | beside it | its µs | times | target |");
     println!("|---|--:|---|--:|--:|--:|");
-    for row in ROWS {
+    for row in ROWS.iter().filter(|row| only.is_none_or(|text| row.name.contains(text.as_str()))) {
         let mut run = (row.prepare)(folder.path());
         for against in &mut run.against {
             let target = Some(against.target);
