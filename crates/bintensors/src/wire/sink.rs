@@ -151,7 +151,7 @@ mod tests {
                 fields.byte(7);
             }
             prop_assert_eq!(fields.len(), bytes.len());
-            let len = bytes.len() + pad;
+            let len = bytes.len().saturating_add(pad);
             bytes.resize(len, b' ');
             prop_assert_eq!(fields.filled(len, b' '), bytes);
         }

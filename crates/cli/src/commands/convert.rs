@@ -123,6 +123,7 @@ fn refused(error: ConvertError) -> Result<Converted> {
     match error.code() {
         "no_counterpart" => bail!("{error} (--missing raw, --missing skip)"),
         "not_a_tensor" => bail!("{error} (--missing skip)"),
+        "one_array_only" => bail!("{error}, or pick one with fw cat --tensor NAME --npy"),
         "output_exists" => Err(Usage(format!("{error}; --force replaces it")).into()),
         "option_not_applicable" | "unsplittable_format" | "same_file" | "not_a_file" => {
             Err(Usage(error.to_string()).into())

@@ -259,3 +259,35 @@ fn commit(out: BufWriter<AtomicFile>) -> Result<(), ConvertError> {
 const BUFFER: usize = 1 << 20;
 /// Bytes that the system copies between two reports of progress.
 const STEP: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// The data stands behind the new header, from where the source was to where it says; a source that is too short leaves no file.
+    #[test]
+    fn data_is_copied_behind_a_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let bytes: Vec<u8> = (0..100_000u32).map(|number| (number % 251) as u8).collect();
+        std::fs::write(&from, &bytes).unwrap();
+        let seen = Arc::new(AtomicU64::new(0));
+        let last = Arc::clone(&seen);
+        let options =
+            ConvertOptions::new().with_progress(move |progress| last.store(progress.bytes_done, Ordering::Relaxed));
+        let copy = |start: u64, len: u64| {
+            let file = File::open(&from).unwrap();
+            (&file).seek(SeekFrom::Start(start)).unwrap();
+            copy_behind(b"head", &file, len, &to, &mut Meter::new(&options, len, &from)).unwrap()
+        };
+        assert_eq!(copy(60_000, 50_000), 40_000, "only so many are there");
+        assert!(!to.exists());
+        assert_eq!(copy(7, 90_000), 90_000);
+        assert_eq!(std::fs::read(&to).unwrap(), [b"head", &bytes[7..90_007]].concat());
+        assert_eq!(seen.load(Ordering::Relaxed), 90_000);
+        assert_eq!(copy(0, 0), 0);
+        assert_eq!(std::fs::read(&to).unwrap(), b"head");
+    }
+}

@@ -56,7 +56,7 @@ fn parts<const N: usize, const P: usize>(data: &[u8], infinity: u64, nan: u64, f
     let odd = |element: &[[u8; N]]| {
         let first = element.first().map_or(0, number);
         let finite = element.iter().all(|part| number(part) & infinity != infinity);
-        !finite && !(restored(first) && element.iter().all(|part| number(part) == first))
+        !(finite || restored(first) && element.iter().all(|part| number(part) == first))
     };
     // Nearly everything is finite throughout: whole blocks are looked at without a branch.
     let blocks = data.as_chunks::<N>().0.chunks(BLOCK).filter(|block| {
