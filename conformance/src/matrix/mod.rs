@@ -5,16 +5,22 @@
 //! decodes what every other language wrote, through every reader, and compares with its literals. Last it is fed
 //! damaged frames and must find in them what our own runtime finds.
 //!
+//! What the reference package generates takes part as peers: they read and are read by our languages and the vectors, but
+//! not by each other, and are spared the damaged frames. Their known defects are exceptions by number; an exception that
+//! nothing needed is a failure.
+//!
 //! - [`suite`] a group of vectors as cases, and the damaged frames made from them
 //! - [`program`] the programs' common command line
 //! - [`table`] who read whom, as a table
-//! - one file per language
+//! - [`reference`] the reference package's languages
+//! - one file per language of ours
 
 mod c;
 mod cpp;
 mod csharp;
 mod program;
 mod python;
+mod reference;
 mod rust;
 mod script;
 mod suite;
@@ -47,6 +53,16 @@ pub trait Adapter: Sync {
     /// When generated code does not build: the compiler's words.
     fn build(&self, suite: &Suite, folder: &Path) -> Result<Vec<OsString>>;
 
+    /// True for a peer from elsewhere: it is not read by other peers, and not fed damaged frames.
+    fn is_peer(&self) -> bool {
+        false
+    }
+
+    /// Why a peer cannot be built for a suite at all; only for known defects. Building must then fail.
+    fn unusable(&self, _suite: &Suite) -> Option<String> {
+        None
+    }
+
     /// A case that this adapter cannot take part in, with the reason; only for peers with known defects.
     fn exception(&self, _suite: &Suite, _case: &Case) -> Option<String> {
         None
@@ -65,6 +81,9 @@ pub fn adapters() -> Vec<Box<dyn Adapter>> {
         Box::new(csharp::CSharp),
         Box::new(script::TypeScript),
         Box::new(script::JavaScript),
+        Box::new(reference::Reference::Python),
+        Box::new(reference::Reference::JavaScript),
+        Box::new(reference::Reference::TypeScript),
     ]
 }
 
@@ -99,6 +118,7 @@ pub fn run(vectors: &Path, work: &Path, only: &[String]) -> Result<Outcome> {
         None => true,
     });
 
+    adapters.iter().filter(|adapter| adapter.is_peer()).for_each(|adapter| outcome.table.peer(adapter.name()));
     let built = build_all(&adapters, &suites, work, &mut outcome);
     for (at, suite) in suites.iter().enumerate() {
         run_suite(suite, at, &adapters, &built, work, &mut outcome).with_context(|| format!("group {}", suite.name))?;
@@ -134,11 +154,12 @@ fn build_all(adapters: &[Box<dyn Adapter>], suites: &[Suite], work: &Path, outco
     });
     let mut built = Built::new();
     for ((language, suite), folder, made) in results.into_inner().expect("all workers are done") {
-        match made {
-            Ok(command) => drop(built.insert((language, suite), Program { command, folder })),
-            Err(error) => {
-                outcome.failures.push(format!("{} {}: {error:#}", adapters[language].name(), suites[suite].name));
-            }
+        let who = format!("{} {}", adapters[language].name(), suites[suite].name);
+        match (made, adapters[language].unusable(&suites[suite])) {
+            (Err(_), Some(reason)) => outcome.skipped.push(format!("matrix: {who}: all: {reason}")),
+            (Ok(_), Some(reason)) => outcome.failures.push(format!("{who}: not needed: the exception {reason}")),
+            (Ok(command), None) => drop(built.insert((language, suite), Program { command, folder })),
+            (Err(error), None) => outcome.failures.push(format!("{who}: {error:#}")),
         }
     }
     built
@@ -159,17 +180,20 @@ fn run_suite(
 
     // What everyone writes; the vectors themselves are one more writer.
     let expected: Frames = suite.cases.iter().map(|case| case.frame.clone()).collect();
-    let mut written: Vec<(&str, Frames)> = vec![("vectors", expected.clone())];
+    let mut written = vec![Written { name: "vectors", peer: false, records: expected.clone() }];
+    let mut needed = BTreeSet::new();
     for (language, adapter) in adapters.iter().enumerate() {
         let Some(program) = built.get(&(language, at)) else { continue };
         match program.encode(&folder.join(format!("{}.bin", adapter.name())), suite.cases.len()) {
-            Ok(records) => {
+            Ok(mut records) => {
                 let mut good = 0;
-                for ((case, record), expected) in suite.cases.iter().zip(&records).zip(&expected) {
+                for (at, (case, expected)) in suite.cases.iter().zip(&expected).enumerate() {
+                    let record = &mut records[at];
                     if record == expected {
                         good += 1;
-                    } else if let Some(reason) = adapter.exception(suite, case) {
-                        outcome.skipped.push(format!("matrix: {} {}: {reason}", adapter.name(), case.id));
+                    } else if adapter.exception(suite, case).is_some() {
+                        needed.insert((language, at));
+                        *record = None; // nobody is asked to read it
                     } else {
                         let what = suite::difference(expected.as_deref(), record.as_deref());
                         outcome.failures.push(format!("{} encodes {}/{}: {what}", adapter.name(), suite.name, case.id));
@@ -177,7 +201,7 @@ fn run_suite(
                 }
                 outcome.passed += good;
                 outcome.table.add(adapter.name(), "vectors", good, suite.cases.len());
-                written.push((adapter.name(), records));
+                written.push(Written { name: adapter.name(), peer: adapter.is_peer(), records });
             }
             Err(error) => outcome.failures.push(format!("{} encodes {}: {error:#}", adapter.name(), suite.name)),
         }
@@ -185,7 +209,12 @@ fn run_suite(
 
     for (language, adapter) in adapters.iter().enumerate() {
         let Some(program) = built.get(&(language, at)) else { continue };
-        read_all(suite, adapter.as_ref(), program, &written, &folder, outcome)?;
+        let failed = read_all(suite, adapter.as_ref(), program, &written, &folder, outcome)?;
+        needed.extend(failed.into_iter().map(|case| (language, case)));
+        tell_exceptions(suite, adapter.as_ref(), |case| needed.contains(&(language, case)), outcome);
+        if adapter.is_peer() {
+            continue;
+        }
         match program.hostile(&hostile) {
             Ok(found) if found == suite.hostile_expected() => outcome.passed += 1,
             Ok(found) => outcome.failures.push(format!(
@@ -200,18 +229,46 @@ fn run_suite(
     Ok(())
 }
 
-/// One reader against every writer. Writers that wrote the same bytes are read once.
+/// What one writer wrote; cases that it is excepted from are as if refused.
+struct Written<'a> {
+    name: &'a str,
+    peer: bool,
+    records: Frames,
+}
+
+/// Exceptions that were needed, by reason; one that was not is a failure.
+fn tell_exceptions(suite: &Suite, adapter: &dyn Adapter, needed: impl Fn(usize) -> bool, outcome: &mut Outcome) {
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, case) in suite.cases.iter().enumerate() {
+        let Some(reason) = adapter.exception(suite, case) else { continue };
+        if needed(at) {
+            *reasons.entry(reason).or_default() += 1;
+        } else {
+            let (who, group) = (adapter.name(), &suite.name);
+            outcome.failures.push(format!("{who} {group}/{}: not needed: the exception {reason}", case.id));
+        }
+    }
+    for (reason, count) in reasons {
+        outcome.skipped.push(format!("matrix: {} {}: {count} frames: {reason}", adapter.name(), suite.name));
+    }
+}
+
+/// One reader against every writer; gives the places of the cases that failed where that was expected. Writers that wrote
+/// the same bytes are read once.
 fn read_all(
     suite: &Suite,
     adapter: &dyn Adapter,
     program: &Program,
-    written: &[(&str, Frames)],
+    written: &[Written<'_>],
     folder: &Path,
     outcome: &mut Outcome,
-) -> Result<()> {
+) -> Result<BTreeSet<usize>> {
     let mut verdicts: Vec<(&Frames, Verdicts)> = Vec::new();
-    let mut told = BTreeSet::new();
-    for (writer, records) in written {
+    let (mut told, mut failed) = (BTreeSet::new(), BTreeSet::new());
+    for Written { name: writer, peer, records } in written {
+        if *peer && adapter.is_peer() {
+            continue;
+        }
         let known = verdicts.iter().position(|(bytes, _)| *bytes == records);
         let at = match known {
             Some(at) => at,
@@ -231,10 +288,12 @@ fn read_all(
             }
         };
         let mut good = 0;
-        for (case, verdict) in suite.cases.iter().zip(&verdicts[at].1) {
+        for (place, (case, verdict)) in suite.cases.iter().zip(&verdicts[at].1).enumerate() {
             match verdict {
+                // Left out by a writer with an exception: not read, so not counted as good.
+                Ok(()) if records[place].is_none() && case.frame.is_some() => {}
                 Ok(()) => good += 1,
-                Err(_) if adapter.exception(suite, case).is_some() => {}
+                Err(_) if adapter.exception(suite, case).is_some() => drop(failed.insert(place)),
                 Err(why) => {
                     // The same bytes fail the same way for every writer: once is enough.
                     if told.insert((at, case.id.clone())) {
@@ -247,7 +306,7 @@ fn read_all(
         outcome.passed += good;
         outcome.table.add(writer, adapter.name(), good, suite.cases.len());
     }
-    Ok(())
+    Ok(failed)
 }
 
 fn empty(folder: &Path) -> Result<()> {

@@ -75,7 +75,7 @@ fn node_missing() -> Option<String> {
     (!works).then(|| "needs Node 18 or newer: apt-get install nodejs".to_owned())
 }
 
-fn compiler() -> OsString {
+pub(super) fn compiler() -> OsString {
     std::env::var_os("FW_TSC").unwrap_or_else(|| "tsc".into())
 }
 

@@ -42,6 +42,13 @@ pub struct Case {
     values: Json,
 }
 
+impl Case {
+    /// The member that the vectors name for a union of the message; in a union without a tag nothing else tells it.
+    pub fn chosen(&self, union: &str) -> Option<String> {
+        self.values[union]["which"].as_str().map(str::to_owned)
+    }
+}
+
 impl Suite {
     /// The message type of a case.
     pub fn message(&self, case: &Case) -> &Message {

@@ -1,12 +1,13 @@
 //! Who read whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Counts per writer and reader. The vectors are a writer, and as a reader the comparison with their bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     names: Vec<String>,
+    peers: BTreeSet<String>,
     cells: BTreeMap<(usize, usize), (usize, usize)>,
 }
 
@@ -18,13 +19,24 @@ impl Table {
         *cell = (cell.0 + good, cell.1 + all);
     }
 
-    /// Pairs of writer and reader that nothing was counted for: holes. The vectors do not read themselves.
+    /// Marks a peer from elsewhere: what peers make of each other, or of themselves, is not asked.
+    pub fn peer(&mut self, name: &str) {
+        self.peers.insert(name.to_owned());
+    }
+
+    /// Pairs of writer and reader that nothing was counted for: holes. The vectors do not read themselves, nor do peers
+    /// read peers.
     pub fn holes(&self) -> Vec<String> {
         let all = (0..self.names.len()).flat_map(|writer| (0..self.names.len()).map(move |reader| (writer, reader)));
-        all.filter(|&(writer, reader)| self.names[writer] != "vectors" || self.names[reader] != "vectors")
+        all.filter(|&(writer, reader)| self.is_asked(&self.names[writer], &self.names[reader]))
             .filter(|place| !self.cells.contains_key(place))
             .map(|(writer, reader)| format!("{} was not read by {}", self.names[writer], self.names[reader]))
             .collect()
+    }
+
+    fn is_asked(&self, writer: &str, reader: &str) -> bool {
+        let peers = self.peers.contains(writer) && self.peers.contains(reader);
+        !(peers || (writer == "vectors" && reader == "vectors"))
     }
 
     fn place(&mut self, name: &str) -> usize {
@@ -45,7 +57,7 @@ impl fmt::Display for Table {
             for (reader, other) in self.names.iter().enumerate() {
                 let cell = match self.cells.get(&(writer, reader)) {
                     Some((good, all)) => format!("{good}/{all}"),
-                    None if name == "vectors" && other == "vectors" => "-".to_owned(),
+                    None if !self.is_asked(name, other) => "-".to_owned(),
                     None => "HOLE".to_owned(),
                 };
                 write!(f, "  {cell:>width$}")?;
@@ -68,5 +80,10 @@ mod tests {
         table.add("c", "c", 2, 2);
         assert!(table.holes().is_empty());
         assert!(table.to_string().contains("1/2"));
+        table.add("vectors", "theirs", 2, 2);
+        table.add("theirs", "vectors", 2, 2);
+        table.add("c", "theirs", 2, 2);
+        table.peer("theirs");
+        assert_eq!(table.holes(), ["theirs was not read by c"]);
     }
 }
