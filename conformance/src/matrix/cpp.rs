@@ -168,7 +168,7 @@ impl Printer<'_> {
                 out.push(format!("{target} = static_cast<std::decay_t<decltype({target})>>({byte});"));
             }
             (Element::String(_), Value::Text(text)) => {
-                out.push(format!("must({target}.assign({}));", view(text.as_bytes())))
+                out.push(format!("must({target}.assign({}));", view(text.as_bytes())));
             }
             (Element::String(_), Value::Bytes(text)) => out.push(format!("must({target}.assign({}));", view(text))),
             (Element::Bytes(Extent::Fixed(_)), Value::Bytes(bytes)) => {
