@@ -38,6 +38,7 @@ pub(super) struct Recent {
 
 impl List {
     /// A list that never changes.
+    #[cfg(feature = "mmap")]
     pub(super) fn fixed(spans: Vec<Span>, len: u64) -> Self {
         Self { spans, seen: Some(Seen { len, modified: None }), longest: len, recent: Recent::default() }
     }
