@@ -9,10 +9,10 @@
 //! not by each other, and are spared the damaged frames. Their known defects are exceptions by number; an exception that
 //! nothing needed is a failure.
 //!
-//! - [`suite`] a group of vectors as cases, and the damaged frames made from them
-//! - [`program`] the programs' common command line
-//! - [`table`] who read whom, as a table
-//! - [`reference`] the reference package's languages
+//! - `suite` a group of vectors as cases, and the damaged frames made from them
+//! - `program` the programs' common command line
+//! - `table` who read whom, as a table
+//! - `reference` the reference package's languages
 //! - one file per language of ours
 
 mod c;
