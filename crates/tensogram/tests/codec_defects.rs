@@ -316,6 +316,34 @@ fn szip_offsets_are_true_and_never_trusted() {
     }
 }
 
+/// Offsets that come with a finished payload begin at 0, increase and lie inside it; other codecs have none (16).
+#[test]
+fn given_szip_offsets_are_checked() {
+    let words: Vec<u8> = (0..5000u16).flat_map(u16::to_le_bytes).collect();
+    let uint16 = DataObjectDescriptor::new(DType::UInt16, &[5000]).unwrap();
+    let encoded = message(&szip(uint16.clone(), 8), &words).unwrap();
+    let (honest, stream) = (descriptor_of(&encoded), payload(&encoded));
+    assert_eq!(read(&pre_encoded(&honest, &stream).unwrap()).unwrap(), words);
+    let given = |value: Value| pre_encoded(&honest.clone().with_param("szip_block_offsets", value), &stream);
+    let list = |numbers: &[i128]| Value::Array(numbers.iter().copied().map(Value::Integer).collect());
+    let bits = stream.len() as i128 * 8;
+    given(list(&[0, 1, bits])).unwrap();
+    let wrong = [&[][..], &[1], &[0, 0], &[0, 9, 5], &[0, bits + 1], &[0, -1], &[0, i128::from(u64::MAX) + 1]];
+    let values = wrong.iter().map(|numbers| list(numbers)).chain([
+        Value::from(0u64),
+        Value::from("0"),
+        Value::Array(vec![Value::from(0u64), Value::from(8.0)]),
+    ]);
+    for value in values {
+        let error = given(value.clone()).unwrap_err();
+        assert!(matches!(error, TensogramError::Metadata(_)), "{value:?}: {error}");
+    }
+    let raw = uint16.with_param("szip_block_offsets", list(&[0]));
+    assert!(matches!(pre_encoded(&raw, &words), Err(TensogramError::Metadata(_))));
+    // Encoding keeps the key of another codec, which means nothing to it.
+    assert_eq!(descriptor_of(&message(&raw, &words).unwrap()).params["szip_block_offsets"], list(&[0]));
+}
+
 /// Without values there are no offsets, but the range of nothing is still there.
 #[test]
 fn szip_objects_without_values_have_an_empty_range() {

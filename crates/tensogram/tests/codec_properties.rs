@@ -7,10 +7,10 @@ mod common;
 
 use cases::{CODECS, Case, Random};
 use fw_tensogram::{
-    DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, MessageView, TensogramError, Value, encode,
-    encode_pre_encoded,
+    DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, MessageView, SliceCost, TensogramError, Value,
+    encode, encode_pre_encoded,
 };
-use fw_tensor::{AxisSlice, ByteOrder, DType, Selection};
+use fw_tensor::{AxisSlice, ByteOrder, DType, Selection, select};
 
 /// Values of an object that every codec shares between threads.
 const LARGE: u64 = 320_000;
@@ -106,6 +106,61 @@ fn slices_are_slices_of_the_whole() {
             assert!(found.data() == expected, "{selection:?} of {what}");
         }
     });
+}
+
+/// What a slice costs is told before anything is decoded: the fewest runs, what covers them, or everything.
+#[test]
+fn slices_say_what_they_cost() {
+    let values: Vec<u8> = (0..10_000).flat_map(|at| (f64::from(at) * 0.01).sin().to_le_bytes()).collect();
+    let doubles = || DataObjectDescriptor {
+        byte_order: ByteOrder::Little,
+        ..DataObjectDescriptor::new(DType::Float64, &[100, 100]).unwrap()
+    };
+    let cost = |descriptor: DataObjectDescriptor, selection: Selection| {
+        let message = encode(&GlobalMetadata::default(), &[(&descriptor, &values)], &EncodeOptions::default()).unwrap();
+        MessageView::open(&message).unwrap().object(0).unwrap().slice_cost(selection).unwrap()
+    };
+    // Whole rows lie one behind the other; parts of rows do not.
+    assert_eq!(cost(doubles(), select![10..20, ..]), SliceCost::Runs { count: 1 });
+    assert_eq!(cost(doubles(), select![10..20, 5..8]), SliceCost::Runs { count: 10 });
+    assert_eq!(cost(doubles(), select![10..20; 2, 5..8]), SliceCost::Runs { count: 5 });
+    assert_eq!(cost(doubles(), select![3, 5..15; 2]), SliceCost::Runs { count: 5 });
+    let part = || select![10..20, 5..8];
+    let packed = || doubles().with_encoding("simple_packing").with_param("sp_bits_per_value", 16u64);
+    let shuffled = || doubles().with_filter("shuffle").with_param("shuffle_element_size", 8u64);
+    let szip = |descriptor: DataObjectDescriptor| {
+        descriptor
+            .with_compression("szip")
+            .with_param("szip_rsi", 128u64)
+            .with_param("szip_block_size", 16u64)
+            .with_param("szip_flags", 8u64)
+    };
+    let zfp = |mode: &str, key: &str, value: Value| {
+        doubles().with_compression("zfp").with_param("zfp_mode", mode).with_param(key, value)
+    };
+    let sz3 = doubles().with_param("sz3_error_bound_mode", "abs").with_param("sz3_error_bound", 0.001);
+    // Each run has a block of its own.
+    let fixed_rate = zfp("fixed_rate", "zfp_rate", Value::from(16.0));
+    assert_eq!(cost(fixed_rate, part()), SliceCost::Runs { count: 10 });
+    // From the first element wanted to the last.
+    let cover = SliceCost::Cover { elements: 9 * 100 + 3 };
+    for descriptor in [
+        packed(),
+        szip(packed()),
+        doubles().with_compression("blosc2"),
+        zfp("fixed_precision", "zfp_precision", Value::from(20u64)),
+    ] {
+        assert_eq!(cost(descriptor.clone(), part()), cover, "{descriptor:?}");
+    }
+    for descriptor in [
+        doubles().with_compression("zstd"),
+        doubles().with_compression("lz4"),
+        shuffled().with_compression("zstd"),
+        szip(shuffled()),
+        sz3.with_compression("sz3"),
+    ] {
+        assert_eq!(cost(descriptor.clone(), part()), SliceCost::Whole, "{descriptor:?}");
+    }
 }
 
 #[test]

@@ -370,7 +370,9 @@ fn sizes_are_refused_from_the_default_limits_on() {
     assert_eq!(check(floor, 0), Ok(()));
     assert_eq!(check(256 << 30, 1 << 30), Ok(()));
     assert_eq!(check(floor + 1, (16 << 20) + 1), Ok(()));
-    for (decoded, payload) in [(floor + 1, 0), (floor + 1, 16 << 20), ((256 << 30) + 1, 1 << 30), (u64::MAX / 8, 1 << 52)] {
+    for (decoded, payload) in
+        [(floor + 1, 0), (floor + 1, 16 << 20), ((256 << 30) + 1, 1 << 30), (u64::MAX / 8, 1 << 52)]
+    {
         let (kind, code, message) = check(decoded, payload).unwrap_err();
         assert_eq!((kind, code), (CodecErrorKind::Limit, "limit_expansion_ratio"), "{decoded} from {payload}");
         for part in ["expansion_ratio", "256 times", "expansion_floor (4294967296 bytes)"] {
