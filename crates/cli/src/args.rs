@@ -195,6 +195,9 @@ pub(crate) struct Encode {
     /// Where to write the frames [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace the output if it is there already
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
     /// Number frames whose line has no sequence: 0, 1, … 255, 0
     #[arg(long)]
     pub(crate) number: bool,
@@ -281,6 +284,9 @@ pub(crate) struct Recover {
     /// The file to write: whole, or not at all
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// Replace the output if it is there already
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Also keep frames that carry no digest, which nothing vouches for
     #[arg(long)]
     pub(crate) unverified: bool,

@@ -1,6 +1,6 @@
 //! `fw convert`: a tensor file in another format, and what was lost.
 
-use super::{print, print_report, schema};
+use super::{print, print_report, schema, unclaimed};
 use crate::args::{Convert, Digest, OnMissing, Target};
 use crate::exit::{Outcome, Usage};
 use crate::input;
@@ -69,7 +69,7 @@ fn to_columns(args: &Convert, schema: &Path) -> Result<Outcome> {
         Ok(schema) => schema,
         Err(faults) => return schema::refused(&faults),
     };
-    unclaimed(args)?;
+    unclaimed(&args.output, args.force)?;
     match frames_to_columns(&args.input, &args.output, &schema, args.profile.profile) {
         Ok(done) => captured(args, &done),
         Err(error) => input::named(&args.input, error),
@@ -81,7 +81,7 @@ fn to_frames(args: &Convert) -> Result<Outcome> {
     if args.profile.profile.is_some() {
         return Err(Usage("--profile: the file of columns knows its own".to_owned()).into());
     }
-    unclaimed(args)?;
+    unclaimed(&args.output, args.force)?;
     match columns_to_frames(&args.input, &args.output) {
         Ok(done) => captured(args, &done),
         Err(error) => input::named(&args.input, error),
@@ -108,14 +108,6 @@ fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
         }
     }
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
-}
-
-/// An output that is there already is replaced only on request.
-fn unclaimed(args: &Convert) -> Result<()> {
-    if !args.force && args.output.exists() {
-        return Err(Usage(format!("{}: it is there already; --force replaces it", args.output.display())).into());
-    }
-    Ok(())
 }
 
 /// Says what would help, where something would.

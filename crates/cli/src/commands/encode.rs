@@ -46,6 +46,7 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
         out.flush()?;
         return Ok(Outcome::Fine);
     };
+    super::unclaimed(path, args.force)?;
     let mut out = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);
     let done = encode(&frames, args.number, &name, input, &mut |bytes| Ok(out.write_all(bytes)?))?;
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;

@@ -17,7 +17,7 @@ mod tour;
 mod validate;
 
 use crate::args::Command;
-use crate::exit::Outcome;
+use crate::exit::{Outcome, Usage};
 use anyhow::Result;
 use std::io::Write;
 
@@ -60,4 +60,12 @@ pub(crate) fn print_report(command: &str, ok: bool, mut report: serde_json::Valu
 
 fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// An output that is there already is replaced only on request.
+fn unclaimed(output: &std::path::Path, force: bool) -> Result<()> {
+    if !force && output.exists() {
+        return Err(Usage(format!("{}: it is there already; --force replaces it", output.display())).into());
+    }
+    Ok(())
 }

@@ -14,6 +14,7 @@ pub(crate) fn run(args: &Recover) -> Result<Outcome> {
         let text = format!("{} is the damaged file itself; write to another one", args.output.display());
         return Err(Usage(text).into());
     }
+    super::unclaimed(&args.output, args.force)?;
     let mut options = RecoverOptions::default();
     if args.unverified {
         options.unverified = Unverified::Keep;

@@ -18,7 +18,8 @@ fn recover() {
     fine(folder.path(), "validate good.tgm --mode full");
     let listed = fine(folder.path(), "ls good.tgm");
     assert!(listed.text().contains("      1       0  msl"), "{}", listed.text());
-    let json = fw(folder.path(), "recover damaged.tgm -o good.tgm --json").json();
+    assert_eq!(fw(folder.path(), "recover damaged.tgm -o good.tgm").code, 2, "it is there already");
+    let json = fw(folder.path(), "recover damaged.tgm -o good.tgm --force --json").json();
     assert_eq!((&json["complete"], &json["messages"][0]["state"]), (&false.into(), &"intact".into()));
 
     damaged.truncate(message.len());
