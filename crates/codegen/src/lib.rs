@@ -10,9 +10,8 @@
 //! let schema = fw_schema::check_text("demo.sf", "package demo; message Ping { option msgid = 7; uint16 seq = 1; }")
 //!     .into_result()
 //!     .unwrap();
-//! for file in generate(&schema, Lang::Rust, &Options::default()).unwrap_or_default() {
-//!     println!("{}: {} bytes", file.path, file.text.len());
-//! }
+//! let files = generate(&schema, Lang::Rust, &Options::default()).unwrap();
+//! assert!(files.iter().any(|file| file.text.contains("pub struct Ping")));
 //! ```
 //!
 //! The same schema and options give the same bytes, on every machine.

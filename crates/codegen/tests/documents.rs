@@ -1,30 +1,16 @@
 //! Documents generated from every schema of the vectors: GraphQL that a GraphQL library accepts, Markdown without holes.
 
-use fw_codegen::{Lang, Options, generate};
-use fw_schema::Schema;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod common;
 
-/// Every schema that the vectors hold and that compiles, with its path.
-fn schemas() -> Vec<(PathBuf, Schema)> {
-    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/struct-frame");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(vectors)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir())
-        .flat_map(|folder| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()))
-        .filter(|path| path.extension().is_some_and(|end| end == "proto" || end == "sf"))
-        .collect();
-    paths.sort();
-    let compiled = paths.into_iter().filter_map(|path| Some((path.clone(), fw_schema::check(&path).schema?)));
-    compiled.collect()
-}
+use common::{generated, schemas, skip};
+use fw_codegen::Lang;
+use std::process::Command;
 
 #[test]
 fn markdown_names_every_message_and_field() {
-    for (path, schema) in schemas() {
-        let files = generate(&schema, Lang::Markdown, &Options::default()).unwrap();
-        let text: String = files.into_iter().map(|file| file.text).collect();
+    for (_, path) in schemas() {
+        let schema = fw_schema::check(&path).into_result().unwrap_or_else(|faults| panic!("{faults}"));
+        let text: String = generated(&path, Lang::Markdown).into_iter().map(|file| file.text).collect();
         for message in schema.messages() {
             let heading = format!("### {}\n", schema.qualified(message));
             let section = text.split(&heading).nth(1).unwrap_or_else(|| panic!("{}: {heading}", path.display()));
@@ -43,18 +29,18 @@ fn markdown_names_every_message_and_field() {
 #[test]
 fn graphql_is_valid() {
     let Some(python) = std::env::var_os("FW_PYTHON") else {
-        return skipped("GraphQL schemas were not checked: FW_PYTHON names no interpreter");
+        return skip("GraphQL schemas were not checked: FW_PYTHON names no interpreter");
     };
     if !Command::new(&python).args(["-c", "import graphql"]).output().unwrap().status.success() {
-        return skipped("GraphQL schemas were not checked: no Python package graphql-core");
+        return skip("GraphQL schemas were not checked: no Python package graphql-core");
     }
     let folder = tempfile::tempdir().unwrap();
     let mut count = 0;
-    for (at, (_, schema)) in schemas().into_iter().enumerate() {
-        let files = generate(&schema, Lang::GraphQl, &Options::default()).unwrap();
+    for (name, path) in schemas() {
+        let files = generated(&path, Lang::GraphQl);
         files
             .iter()
-            .for_each(|file| std::fs::write(folder.path().join(format!("{at}-{}", file.path)), &file.text).unwrap());
+            .for_each(|file| std::fs::write(folder.path().join(format!("{name}-{}", file.path)), &file.text).unwrap());
         count += files.len();
     }
     let script = "import sys, pathlib\n\
@@ -67,14 +53,4 @@ fn graphql_is_valid() {
     let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{errors}");
     assert_eq!(out.lines().count(), count);
-}
-
-/// A skip that nobody sees is a hole: it goes to the list that the test command prints.
-fn skipped(line: &str) {
-    eprintln!("{line}");
-    if let Some(log) = std::env::var_os("FW_SKIPPED") {
-        use std::io::Write;
-        let mut log = std::fs::OpenOptions::new().append(true).create(true).open(log).unwrap();
-        writeln!(log, "{line}").unwrap();
-    }
 }

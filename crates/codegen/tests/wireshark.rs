@@ -1,5 +1,8 @@
 //! The dissector in `tshark`: every field of every frame, wrong checksums, streams that split frames.
 
+mod common;
+
+use common::skip;
 use fw_codegen::{Lang, Options, generate};
 use fw_dynamic::{Codec, FrameCodec};
 use fw_schema::Schema;
@@ -102,7 +105,7 @@ struct Bench {
 impl Bench {
     fn new() -> Option<Self> {
         if Command::new("tshark").arg("--version").output().is_err() {
-            skipped("the dissector did not run: no tshark (Debian package tshark)");
+            skip("the dissector did not run: no tshark (Debian package tshark)");
             return None;
         }
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/struct-frame/robot.proto");
@@ -172,15 +175,5 @@ impl Bench {
         let path = self.folder.path().join(&file.path);
         std::fs::write(&path, &file.text).unwrap();
         path
-    }
-}
-
-/// A skip that nobody sees is a hole: it goes to the list that the test command prints.
-fn skipped(line: &str) {
-    eprintln!("{line}");
-    if let Some(log) = std::env::var_os("FW_SKIPPED") {
-        use std::io::Write;
-        let mut log = std::fs::OpenOptions::new().append(true).create(true).open(log).unwrap();
-        writeln!(log, "{line}").unwrap();
     }
 }
