@@ -1,5 +1,4 @@
 //! Names of the schema as names that a language accepts: case rules and words that are taken.
-#![allow(dead_code, reason = "each language uses its share")]
 
 use std::collections::BTreeMap;
 

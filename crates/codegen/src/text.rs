@@ -17,7 +17,6 @@ enum Node {
     Nested(Text),
 }
 
-#[allow(dead_code, reason = "each language uses its share")]
 impl Text {
     pub(crate) const fn new() -> Self {
         Self { nodes: Vec::new() }

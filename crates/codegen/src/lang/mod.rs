@@ -157,7 +157,6 @@ pub struct File {
 }
 
 impl File {
-    #[allow(dead_code, reason = "used by every language")]
     pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { path: path.into(), text: text.into() }
     }
