@@ -7,6 +7,7 @@ use fw_structframe::HeaderKind;
 use serde_json::{Value as Json, json};
 
 use super::super::Suite;
+use crate::digest::hex;
 
 /// `{"modules": [package], "cases": [{"message", "header", "payload", "seq", "sys", "comp", "id", "package_id"}]}`.
 pub(super) fn json(suite: &Suite) -> Result<Json> {
@@ -130,8 +131,4 @@ fn element(codec: &Codec<'_>, element: Element, value: &Value<'_>) -> Result<Jso
 
 const fn bounded(extent: Extent) -> bool {
     matches!(extent, Extent::Bounded(_))
-}
-
-fn hex(content: &[u8]) -> String {
-    content.iter().map(|byte| format!("{byte:02x}")).collect()
 }
