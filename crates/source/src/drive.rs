@@ -36,6 +36,18 @@ impl Buffers {
         self.held.range(reach..=span.start).rev().find_map(|(start, bytes)| span.slice_of(bytes, *start))
     }
 
+    /// Those of `needed` that are not here.
+    ///
+    /// # Errors
+    /// `InvalidData` when all of them are: a decoder that asks for what it has would never finish.
+    pub(crate) fn missing(&self, needed: Vec<Span>) -> io::Result<Vec<Span>> {
+        let missing: Vec<Span> = needed.into_iter().filter(|span| self.get(*span).is_none()).collect();
+        if missing.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a decoder asked for bytes it already has"));
+        }
+        Ok(missing)
+    }
+
     /// Forgets everything before `position`, to bound memory while walking forward.
     pub fn release_before(&mut self, position: u64) {
         self.held.retain(|start, bytes| start.saturating_add(bytes.len() as u64) > position);
@@ -67,10 +79,7 @@ pub fn drive<T, E: From<io::Error>>(
             Step::Done(value) => return Ok(value),
             Step::Need(spans) => spans,
         };
-        let missing: Vec<Span> = needed.into_iter().filter(|span| buffers.get(*span).is_none()).collect();
-        if missing.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a decoder asked for bytes it already has").into());
-        }
+        let missing = buffers.missing(needed)?;
         for (start, bytes) in source.read_many(&missing)? {
             buffers.insert(start, bytes);
         }

@@ -22,10 +22,7 @@ pub async fn drive_async<T, E: From<io::Error>>(
             Step::Done(value) => return Ok(value),
             Step::Need(spans) => spans,
         };
-        let missing: Vec<Span> = needed.into_iter().filter(|span| buffers.get(*span).is_none()).collect();
-        if missing.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a decoder asked for bytes it already has").into());
-        }
+        let missing = buffers.missing(needed)?;
         fetch(source, buffers, &missing).await?;
     }
 }
