@@ -74,7 +74,6 @@ impl Pipeline {
             Reach::Blocks(len) => len,
         };
         let mut covers: Vec<Cover> = Vec::new();
-        let mut sorted = true;
         for run in runs {
             let bytes = self.stage_range(&run)?;
             if run.is_empty() {
@@ -85,14 +84,11 @@ impl Pipeline {
             let cover = Cover { elements: run, blocks: bytes.start / block..last / block + 1 };
             match covers.last_mut() {
                 Some(before) if before.touches(&cover) => before.join(&cover),
-                Some(before) => {
-                    sorted &= before.blocks.end <= cover.blocks.start;
-                    covers.push(cover);
-                }
-                None => covers.push(cover),
+                _ => covers.push(cover),
             }
         }
-        if !sorted {
+        // Asked only now: a run that joins the last cover may draw it back over an earlier one.
+        if !covers.is_sorted_by(|before, cover| before.blocks.end <= cover.blocks.start) {
             covers.sort_unstable_by_key(|cover| cover.blocks.start);
             covers.dedup_by(|cover, before| {
                 let joined = before.touches(cover);

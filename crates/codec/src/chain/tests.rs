@@ -193,6 +193,16 @@ proptest! {
     }
 }
 
+/// The third run joins the second, and draws it back over the first.
+#[test]
+fn covers_that_grow_backwards_are_joined() {
+    let stages = Stages { filter: Filter::Shuffle { shuffle_element_size: 8 }, ..Stages::default() };
+    let pipeline = Pipeline::new(stages, DType::Float64, 386, ByteOrder::Little).unwrap();
+    let runs = [58..82, 192..193, 110..129, 0..1];
+    let access = pipeline.access(None, runs).unwrap();
+    assert_eq!(access, Access::Covers(vec![0..193]));
+}
+
 #[test]
 fn ranges_of_every_codec_say_what_they_cost() {
     let plan = |stages: Stages, dtype: DType| {
