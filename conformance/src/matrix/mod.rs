@@ -84,6 +84,9 @@ pub fn adapters() -> Vec<Box<dyn Adapter>> {
         Box::new(reference::Reference::Python),
         Box::new(reference::Reference::JavaScript),
         Box::new(reference::Reference::TypeScript),
+        Box::new(reference::Reference::C),
+        Box::new(reference::Reference::Cpp),
+        Box::new(reference::Reference::Rust),
     ]
 }
 

@@ -7,10 +7,14 @@
 //!
 //! - [`cases`] the cases as data, which programs turn into messages by reflection
 //! - [`defects`] where the package is known to be wrong
-//! - `python/`, `script/` the programs
+//! - [`generated`] the package's code, once per group for the languages that are compiled
+//! - `python/`, `script/`, [`native`], [`rust`] the programs
 
 mod cases;
 mod defects;
+mod generated;
+mod native;
+mod rust;
 
 use std::ffi::OsString;
 use std::fs;
@@ -20,6 +24,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use super::{Adapter, Case, Suite};
+use native::Dialect;
 
 const VERSION: &str = "0.10.9";
 
@@ -29,6 +34,9 @@ pub(super) enum Reference {
     Python,
     JavaScript,
     TypeScript,
+    C,
+    Cpp,
+    Rust,
 }
 
 impl Adapter for Reference {
@@ -37,6 +45,9 @@ impl Adapter for Reference {
             Self::Python => "ref-python",
             Self::JavaScript => "ref-js",
             Self::TypeScript => "ref-ts",
+            Self::C => "ref-c",
+            Self::Cpp => "ref-cpp",
+            Self::Rust => "ref-rust",
         }
     }
 
@@ -49,54 +60,47 @@ impl Adapter for Reference {
             return Some(format!("needs FW_PYTHON, an interpreter with struct-frame {VERSION}"));
         };
         let check = format!("from importlib.metadata import version; assert version('struct-frame') == '{VERSION}'");
-        let tools: &[(OsString, &[&str], &str)] = &[
-            (python, &["-c", &check], "struct-frame 0.10.9 in FW_PYTHON"),
-            ("node".into(), &["--version"], "Node 18 or newer: apt-get install nodejs"),
-            (super::script::compiler(), &["--version"], "TypeScript: npm install typescript (FW_TSC)"),
-        ];
-        let needed = match self {
-            Self::Python => 1,
-            Self::JavaScript => 2,
-            Self::TypeScript => 3,
-        };
         let works = |program: &OsString, args: &[&str]| {
             Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
         };
-        let absent = tools.iter().take(needed).find(|(program, args, _)| !works(program, args));
-        absent.map(|(_, _, what)| format!("needs {what}"))
+        if !works(&python, &["-c", &check]) {
+            return Some(format!("needs struct-frame {VERSION} in FW_PYTHON"));
+        }
+        let tools: &[(OsString, &str)] = match self {
+            Self::Python => &[],
+            Self::JavaScript => &[("node".into(), NODE)],
+            Self::TypeScript => {
+                &[("node".into(), NODE), (super::script::compiler(), "TypeScript: npm install typescript (FW_TSC)")]
+            }
+            Self::C => &[("gcc".into(), "gcc: apt-get install gcc")],
+            Self::Cpp => &[("g++".into(), "g++: apt-get install g++")],
+            Self::Rust => &[("rustc".into(), "rustc")],
+        };
+        let absent = tools.iter().find(|(program, _)| !works(program, &["--version"]));
+        absent.map(|(_, what)| format!("needs {what}"))
     }
 
     fn build(&self, suite: &Suite, folder: &Path) -> Result<Vec<OsString>> {
-        fs::write(folder.join("cases.json"), serde_json::to_vec(&cases::json(suite)?)?)?;
-        let switch = match self {
-            Self::Python => "--build_py",
-            Self::JavaScript => "--build_js",
-            Self::TypeScript => "--build_ts",
-        };
-        let python = std::env::var_os("FW_PYTHON").context("FW_PYTHON")?;
-        let schema = fs::canonicalize(&suite.schema_path)?;
-        let mut generator = Command::new(&python);
-        run(generator.args(["-m", "struct_frame", "--force", switch]).arg(schema).current_dir(folder))?;
-        let command = match self {
-            Self::Python => {
-                fs::write(folder.join("program.py"), include_str!("python/program.py"))?;
-                vec![python, folder.join("program.py").into_os_string()]
-            }
-            Self::JavaScript => script(folder, "generated/js")?,
-            Self::TypeScript => {
+        let work = || folder.parent().and_then(Path::parent).context("the folder lies in the language's");
+        match self {
+            Self::Python => interpreted(suite, folder, "--build_py", python),
+            Self::JavaScript => interpreted(suite, folder, "--build_js", |folder| script(folder, "generated/js")),
+            Self::TypeScript => interpreted(suite, folder, "--build_ts", |folder| {
                 transpile(folder)?;
-                script(folder, "out")?
-            }
-        };
-        // Code that was generated may still not load.
-        run(Command::new(&command[0]).args(&command[1..]).arg("load").current_dir(folder))?;
-        Ok(command)
+                script(folder, "out")
+            }),
+            Self::C => native::build(Dialect::C, suite, &generated::sources(suite, work()?)?, folder),
+            Self::Cpp => native::build(Dialect::Cpp, suite, &generated::sources(suite, work()?)?, folder),
+            Self::Rust => rust::build(suite, &generated::sources(suite, work()?)?, folder),
+        }
     }
 
     fn unusable(&self, suite: &Suite) -> Option<String> {
         match self {
             Self::Python => defects::python_group(suite),
             Self::JavaScript | Self::TypeScript => None,
+            Self::C | Self::Cpp => defects::native_group(suite),
+            Self::Rust => defects::rust_group(suite),
         }
     }
 
@@ -105,8 +109,34 @@ impl Adapter for Reference {
             Self::Python => defects::python(suite, case),
             Self::JavaScript => defects::javascript(suite, case),
             Self::TypeScript => defects::typescript(suite, case),
+            Self::C => defects::c(suite, case),
+            Self::Cpp => defects::cpp(suite, case),
+            Self::Rust => defects::rust(suite, case),
         }
     }
+}
+
+const NODE: &str = "Node 18 or newer: apt-get install nodejs";
+
+/// Generates, puts the program beside it, and sees that it loads: code that was generated may still not.
+fn interpreted(
+    suite: &Suite,
+    folder: &Path,
+    switch: &str,
+    program: impl FnOnce(&Path) -> Result<Vec<OsString>>,
+) -> Result<Vec<OsString>> {
+    fs::write(folder.join("cases.json"), serde_json::to_vec(&cases::json(suite)?)?)?;
+    let schema = fs::canonicalize(&suite.schema_path)?;
+    let mut generator = Command::new(std::env::var_os("FW_PYTHON").context("FW_PYTHON")?);
+    run(generator.args(["-m", "struct_frame", "--force", switch]).arg(schema).current_dir(folder))?;
+    let command = program(folder)?;
+    run(Command::new(&command[0]).args(&command[1..]).arg("load").current_dir(folder))?;
+    Ok(command)
+}
+
+fn python(folder: &Path) -> Result<Vec<OsString>> {
+    fs::write(folder.join("program.py"), include_str!("python/program.py"))?;
+    Ok(vec![std::env::var_os("FW_PYTHON").context("FW_PYTHON")?, folder.join("program.py").into_os_string()])
 }
 
 /// The program for Node; `modules` is where the generated ones lie.

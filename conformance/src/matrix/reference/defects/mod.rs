@@ -1,11 +1,18 @@
 //! Where the reference package is known to be wrong, by language; the numbers are those of the list of its defects.
 //!
 //! Each rule asks schema and value, so that it holds for exactly the frames that show the defect.
+//!
+//! - this file: the languages that are interpreted
+//! - [`compiled`] C, C++ and Rust
+
+mod compiled;
 
 use fw_dynamic::{Codec, Layout, UnionValue, Value};
 use fw_schema::layout::{Element, Message, Scalar, Type, UnionWire};
 
 use super::super::{Case, Suite};
+
+pub(super) use compiled::{c, cpp, native_group, rust, rust_group};
 
 const R2: &str = "R2: a nested variable message is trimmed";
 const R3: &str = "R3: arrays of text, messages or bools of a variable message are not written";

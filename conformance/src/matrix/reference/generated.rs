@@ -1,0 +1,34 @@
+//! The package's code for the languages that are compiled: asked for once per group, whoever comes first.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use anyhow::{Context as _, Result, anyhow};
+
+use super::super::{Suite, empty};
+use super::run;
+
+type Made = Arc<OnceLock<Result<(), String>>>;
+
+static GROUPS: Mutex<BTreeMap<PathBuf, Made>> = Mutex::new(BTreeMap::new());
+
+/// A folder with `generated/c`, `generated/cpp` and `generated/rust` for the group, beside the languages' own below
+/// `work`.
+pub(super) fn sources(suite: &Suite, work: &Path) -> Result<PathBuf> {
+    let folder = work.join("ref-sources").join(&suite.name);
+    let made = Arc::clone(GROUPS.lock().expect("nobody panics with the lock").entry(folder.clone()).or_default());
+    let made = made.get_or_init(|| generate(suite, &folder).map_err(|error| format!("{error:#}")));
+    made.as_ref().map_err(|error| anyhow!("{error}"))?;
+    Ok(folder)
+}
+
+fn generate(suite: &Suite, folder: &Path) -> Result<()> {
+    empty(folder)?;
+    let schema = fs::canonicalize(&suite.schema_path)?;
+    let mut generator = Command::new(std::env::var_os("FW_PYTHON").context("FW_PYTHON")?);
+    generator.args(["-m", "struct_frame", "--force", "--build_c", "--build_cpp", "--build_rust"]).arg(schema);
+    run(generator.current_dir(folder))
+}
