@@ -1,8 +1,10 @@
 //! The two sums of struct-frame: Fletcher's, eight bits each, modulo 256.
 //!
-//! Three ways to the same sums besides the definition: [`words`](Fletcher16::words) for short runs on any processor, the
-//! vectors of every x86-64 in their place (`sse2`), and [`lanes`](Fletcher16::lanes) for long runs.
+//! Several ways to the same sums besides the definition: `words` for short runs and `lanes` for long ones on any processor,
+//! `sse2` and `avx2` in their places on x86-64.
 
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+mod avx2;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod sse2;
 
@@ -59,28 +61,14 @@ impl Fletcher16 {
 
     /// Feeds more bytes than [`SHORT`].
     fn long(self, bytes: &[u8]) -> Self {
-        #[cfg(feature = "simd")]
-        if bytes.len() >= WIDE {
-            return pulp::Arch::new().dispatch(Long { sums: self, bytes });
-        }
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        if let Some(simd) = sse2::Simd::try_new() {
+        if let Some(sums) = avx2::feed(self, bytes) {
+            return sums;
+        } else if let Some(simd) = sse2::Simd::try_new() {
             return sse2::feed(simd, self, bytes);
         }
         let (sums, rest) = self.lanes(bytes);
-        sums.short(rest)
-    }
-
-    /// Feeds many bytes: what stands before a place that is aligned, then [`lanes`](Self::lanes), then the rest.
-    ///
-    /// A frame begins anywhere. Every other vector of it would lie in two lines of the cache, which costs a third of the
-    /// speed as soon as the frames do not come from the nearest cache.
-    #[cfg(feature = "simd")]
-    #[inline(always)]
-    fn aligned(self, bytes: &[u8]) -> Self {
-        let (head, body) = bytes.split_at_checked(bytes.as_ptr().align_offset(ALIGN)).unwrap_or((&[], bytes));
-        let (sums, rest) = self.short(head).lanes(body);
-        sums.short(rest)
+        sums.words(rest)
     }
 
     /// Feeds all whole blocks of a byte for every lane and returns the rest.
@@ -156,31 +144,6 @@ impl Fletcher16 {
     }
 }
 
-/// The same code, compiled for the widest registers that the processor has.
-#[cfg(feature = "simd")]
-struct Long<'b> {
-    sums: Fletcher16,
-    bytes: &'b [u8],
-}
-
-#[cfg(feature = "simd")]
-impl pulp::NullaryFnOnce for Long<'_> {
-    type Output = Fletcher16;
-
-    #[inline(always)]
-    fn call(self) -> Fletcher16 {
-        self.sums.aligned(self.bytes)
-    }
-}
-
-/// From this many bytes on it is worth asking what the processor can do.
-#[cfg(feature = "simd")]
-const WIDE: usize = 256;
-
-/// Bytes of the widest vector that is in use everywhere.
-#[cfg(feature = "simd")]
-const ALIGN: usize = 32;
-
 /// Up to this many bytes, lanes would cost more for their sums across at the end than they save.
 const SHORT: usize = 64;
 
@@ -203,10 +166,16 @@ mod tests {
         }
     }
 
-    /// On processors where `update` never takes them.
+    /// Also where `update` takes others.
     #[test]
-    fn words_and_plain_agree() {
-        let bytes: alloc::vec::Vec<u8> = (0..SHORT as u32).map(|i| (i * 37 + 11) as u8).collect();
+    fn portable_ways_and_plain_agree() {
+        let bytes: alloc::vec::Vec<u8> = (0..1000_u32).map(|i| (i * 37 + 11) as u8).collect();
+        for len in 0..1000 {
+            let mut plain = Fletcher16 { a: 3, b: 99 };
+            let (lanes, rest) = plain.lanes(&bytes[..len]);
+            plain.plain(&bytes[..len]);
+            assert_eq!(plain, lanes.words(rest), "{len} bytes");
+        }
         for len in 0..=SHORT {
             let mut plain = Fletcher16 { a: 3, b: 99 };
             let words = plain.words(&bytes[..len]);

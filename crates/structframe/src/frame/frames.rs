@@ -18,7 +18,7 @@ impl<'b, L: Lookup> Frames<'b, L> {
     }
 
     /// The next event, or `None` when only an incomplete frame, noise or nothing is left.
-    #[inline]
+    #[inline(always)]
     pub fn next_event(&mut self) -> Option<Event<'b>> {
         self.machine.next(Window { bytes: self.bytes, base: 0 }, More::May)
     }
@@ -42,7 +42,7 @@ impl<'b, L: Lookup> Frames<'b, L> {
 impl<'b, L: Lookup> Iterator for Frames<'b, L> {
     type Item = Event<'b>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Event<'b>> {
         self.machine.next(Window { bytes: self.bytes, base: 0 }, More::Never)
     }

@@ -102,7 +102,7 @@ impl<L: Lookup> Machine<L> {
     }
 
     /// As [`step`](Self::step), with what nearly always happens made short: a good frame behind a good one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
         // Where frames are small, calls count: the way without one is for the profile that small frames have.
         if self.standard & self.quiet
