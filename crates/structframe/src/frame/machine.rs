@@ -10,7 +10,9 @@
 //! be there. That is why every way of splitting the input gives the same events.
 
 use super::event::{BadChecksum, Counters, Event, Frame, count};
-use crate::wire::{Fields, Framing, HeaderKind, Lookup, MessageInfo, PayloadKind, Profile, checksum, read_fields};
+use crate::wire::{
+    Fields, Framing, HeaderKind, Lookup, MessageInfo, PayloadKind, Profile, checksum, long_checksum, read_fields,
+};
 use fw_bytes::Span;
 
 /// Bytes of the input that are at hand.
@@ -44,8 +46,8 @@ pub(super) enum More {
 #[derive(Clone, Debug)]
 pub(super) struct Machine<L> {
     framing: Framing,
-    /// It is the framing of [`Profile::Standard`].
-    standard: bool,
+    /// The profile with this framing.
+    profile: Option<Profile>,
     /// Nothing is pending at `pos`; may be false although nothing is.
     quiet: bool,
     lookup: L,
@@ -84,7 +86,7 @@ impl<L: Lookup> Machine<L> {
     pub(super) fn new(framing: Framing, lookup: L, capacity: u64) -> Self {
         Self {
             framing,
-            standard: framing == Profile::Standard.framing(),
+            profile: framing.profile(),
             quiet: framing.header_len() as u64 <= capacity,
             lookup,
             capacity,
@@ -102,13 +104,24 @@ impl<L: Lookup> Machine<L> {
     }
 
     /// As [`step`](Self::step), with what nearly always happens made short: a good frame behind a good one.
+    ///
+    /// Calls count here, so the way without one is part of the caller, for the usual profiles of small and of large frames.
     #[inline(always)]
     pub(super) fn next<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
-        // Where frames are small, calls count: the way without one is for the profile that small frames have.
-        if self.standard & self.quiet
-            && let Some(event) = self.swift(Profile::Standard.framing(), window)
-        {
-            return Some(event);
+        if self.quiet {
+            let event = match self.profile {
+                Some(Profile::Standard) => self.swift(const { Profile::Standard.framing() }, window),
+                Some(Profile::Bulk) => self.swift(const { Profile::Bulk.framing() }, window),
+                _ => None,
+            };
+            if event.is_some() {
+                return event;
+            }
+            // All has been told.
+            if self.pos == window.end() {
+                self.need = self.pos.saturating_add(1);
+                return None;
+            }
         }
         self.careful(window, more)
     }
@@ -136,50 +149,32 @@ impl<L: Lookup> Machine<L> {
         Some(self.delivered(framing, at, &found, found.payload(framing, frame), false))
     }
 
-    /// Takes one more byte of a frame that begins at `pos`, of which `held` has what came before, if that decides nothing but
-    /// how many bytes to wait for; false when it must be looked at as a whole.
+    /// How many bytes to wait for from `pos` on when `byte` follows `held` there, if that is all there is to decide; `None`
+    /// when it must be looked at.
     #[inline(always)]
-    pub(super) fn hasten(&mut self, held: &[u8], byte: u8) -> bool {
-        if !(self.standard & self.quiet) {
-            return false;
+    pub(super) fn hasten(&mut self, held: &[u8], byte: u8) -> Option<usize> {
+        if !self.quiet || self.profile != Some(Profile::Standard) {
+            return None;
         }
         let [first, second] = const { Profile::Standard.framing().start() };
         let wait = match *held {
             [] if byte == first => 2,
             [_] if byte == second => const { Profile::Standard.framing().header_len() },
             [_, _, len] => {
-                let Some(info) = self.lookup.message_info(byte.into()) else { return false };
+                let info = self.lookup.message_info(byte.into())?;
                 let total = const { Profile::Standard.framing().overhead() } + usize::from(len);
-                let len = u16::from(len);
-                if len < info.min_size || len > info.max_size || total as u64 > self.capacity {
-                    return false;
-                }
-                total
+                let usual = (info.min_size..=info.max_size).contains(&len.into());
+                (usual && total as u64 <= self.capacity).then_some(total)?
             }
-            _ => return false,
+            _ => return None,
         };
         self.need = self.pos.saturating_add(wait as u64);
-        true
+        Some(wait)
     }
 
     /// The next event whatever it takes; remembers whether anything is left to be careful about.
     #[inline(never)]
     fn careful<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
-        // All has been told.
-        if self.quiet && self.pos == window.end() {
-            self.need = self.pos.saturating_add(1);
-            return None;
-        }
-        if self.quiet && self.framing.header == HeaderKind::Basic {
-            let event = match self.framing.payload {
-                PayloadKind::Extended => self.swift(const { Profile::Bulk.framing() }, window),
-                PayloadKind::ExtendedMultiSystemStream => self.swift(const { Profile::Network.framing() }, window),
-                _ => None,
-            };
-            if event.is_some() {
-                return event;
-            }
-        }
         let event = self.quick_or_step(window, more);
         self.quiet = self.is_quiet();
         event
@@ -528,7 +523,10 @@ impl Found {
         };
         let covered = before.get(framing.start_len()..).unwrap_or_default();
         let fields_len = framing.header_len().saturating_sub(framing.start_len());
-        let computed = checksum(covered, fields_len, self.info.as_ref());
+        let info = self.info.as_ref();
+        let long = framing.max_payload_len() > 0xff;
+        let computed =
+            if long { long_checksum(covered, fields_len, info) } else { checksum(covered, fields_len, info) };
         // As numbers: compared as arrays they would take a way through memory.
         let good = u16::from_le_bytes(computed) == u16::from_le_bytes(*carried);
         if good { Ok(()) } else { Err((computed, *carried)) }

@@ -27,6 +27,8 @@ pub struct Stream<L, B> {
     buffer: B,
     /// How many bytes of the buffer are in use.
     filled: usize,
+    /// While fewer bytes are in use, one more decides nothing.
+    until: usize,
     /// Absolute position of the first of them, or of the next chunk.
     base: u64,
 }
@@ -35,7 +37,7 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
     /// A reader at the beginning of a stream; `buffer` is an array, a slice or a vector.
     pub fn new(framing: Framing, lookup: L, buffer: B) -> Self {
         let capacity = buffer.as_ref().len() as u64;
-        Self { machine: Machine::new(framing, lookup, capacity), buffer, filled: 0, base: 0 }
+        Self { machine: Machine::new(framing, lookup, capacity), buffer, filled: 0, until: 0, base: 0 }
     }
 
     /// Reads a chunk and tells what it completed.
@@ -47,28 +49,38 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
         {
             return;
         }
-        self.read_more(chunk, tell);
+        // Assigned here, where the compiler sees it, so that a loop over bytes keeps it in a register: read back from memory
+        // it would make every byte wait for the one before.
+        self.filled = self.read_more(chunk, tell);
     }
 
     /// Takes a byte that completes nothing; false when it must be looked at.
     #[inline(always)]
     fn take(&mut self, byte: u8) -> bool {
-        let filled = self.filled;
-        let Some((held, [slot, ..])) = self.buffer.as_mut().split_at_mut_checked(filled) else { return false };
-        let end = self.base.saturating_add(filled as u64).saturating_add(1);
-        if filled == 0 || end >= self.machine.need() {
+        let at = self.filled;
+        if at >= self.until {
             // Only what stands at the beginning of the buffer is a frame's beginning.
-            if self.base != self.machine.pos() || !self.machine.hasten(held, byte) {
-                return false;
-            }
+            let held = self.buffer.as_ref().get(..at).filter(|_| self.base == self.machine.pos());
+            let Some(wait) = held.and_then(|held| self.machine.hasten(held, byte)) else { return false };
+            self.until = wait.saturating_sub(1);
         }
+        let Some(slot) = self.buffer.as_mut().get_mut(at) else { return false };
         *slot = byte;
-        self.filled = filled + 1;
+        self.filled = at.saturating_add(1);
         true
     }
 
+    /// Reads a chunk whatever it takes; returns how many bytes of the buffer are in use then.
     #[inline(never)]
-    fn read_more(&mut self, chunk: &[u8], mut tell: impl FnMut(Event<'_>)) {
+    fn read_more(&mut self, chunk: &[u8], mut tell: impl FnMut(Event<'_>)) -> usize {
+        self.read_chunk(chunk, &mut tell);
+        let wait = self.machine.need().saturating_sub(self.base).saturating_sub(1);
+        self.until = usize::try_from(wait).unwrap_or(usize::MAX);
+        self.filled
+    }
+
+    #[inline(always)]
+    fn read_chunk(&mut self, chunk: &[u8], tell: &mut impl FnMut(Event<'_>)) {
         let mut rest = chunk;
         while self.filled > 0 {
             let end = self.base.saturating_add(self.filled as u64);
@@ -94,6 +106,9 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
                 (self.filled, self.base) = (0, self.machine.retain_from());
                 rest = chunk.get(keep..).unwrap_or_default();
             }
+        }
+        if rest.is_empty() {
+            return;
         }
         let window = Window { bytes: rest, base: self.base };
         while let Some(event) = self.machine.next(window, More::May) {
@@ -121,7 +136,7 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
     /// Forgets an incomplete frame and the last sequence number.
     pub fn reset(&mut self) {
         self.base = self.base.saturating_add(self.filled as u64);
-        self.filled = 0;
+        (self.filled, self.until) = (0, 0);
         self.machine.reset(self.base);
     }
 

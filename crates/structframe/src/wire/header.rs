@@ -134,6 +134,12 @@ pub(crate) fn checksum(covered: &[u8], fields_len: usize, info: Option<&MessageI
     if covered.len() > base { split_checksum(covered, base, magic) } else { plain_checksum(covered, magic) }
 }
 
+/// The same of frames that may be long: a call costs them little, and spares every reader the code.
+#[inline(never)]
+pub(crate) fn long_checksum(covered: &[u8], fields_len: usize, info: Option<&MessageInfo>) -> [u8; 2] {
+    checksum(covered, fields_len, info)
+}
+
 #[inline(always)]
 fn plain_checksum(covered: &[u8], magic: [u8; 2]) -> [u8; 2] {
     let mut sums = Fletcher16::new();
