@@ -5,6 +5,10 @@
 //! peer, or writes a payload more than a twentieth larger; a row that seems to is measured again first. Other words on the
 //! command line choose the rows whose names contain one of them.
 
+// First, because crates are linked in the opposite order of their mention: of the two copies of zstd (blosc2 brings one that
+// cannot do threads), the one made for Rust must come before the other.
+extern crate tensogram;
+
 mod ours;
 mod peer;
 mod rows;

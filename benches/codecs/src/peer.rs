@@ -12,7 +12,7 @@ pub(crate) struct Peer {
 
 impl Peer {
     pub(crate) fn new(row: &Row, shape: [u64; 2], threads: usize) -> Self {
-        // 0 is its sequential path; with 1 its zstd fails in this process ("unsupported parameter").
+        // 0 is its default and its sequential path.
         let threads = if threads == 1 { 0 } else { u32::try_from(threads).expect("a few threads") };
         let value = |param: &Param| match *param {
             Param::Integer(value) => Value::from(value),

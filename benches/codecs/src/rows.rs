@@ -117,7 +117,6 @@ pub(crate) const ROWS: &[Row] = &[
         name: "zstd 3",
         compression: "zstd",
         params: &[("zstd_level", Integer(3))],
-        threads: &[1],
         targets: &[(Encode, 1, 1.1), (Decode, 1, 1.1)],
         ..PLAIN
     },
@@ -126,7 +125,6 @@ pub(crate) const ROWS: &[Row] = &[
         filter: "shuffle",
         compression: "zstd",
         params: SHUFFLE_ZSTD,
-        threads: &[1],
         targets: &[(Encode, 1, 1.5), (Decode, 1, 2.5)],
         ..PLAIN
     },
@@ -177,7 +175,8 @@ pub(crate) const ROWS: &[Row] = &[
         name: "packing 16 bits",
         data: Data::Large64,
         params: PACKED_16,
-        targets: &[(Encode, 1, 10.0), (Decode, 1, 8.0)],
+        operations: &[Encode, Decode, DecodeInto],
+        targets: &[(Encode, 1, 10.0), (Decode, 1, 8.0), (DecodeInto, 1, 8.0)],
         ..PACKED
     },
     Row {

@@ -7,7 +7,9 @@
 //! - [`overwritable`], [`recycle`]: buffers between two stages, kept by the thread for the next call; what they hold is
 //!   left over from the last one. At most [`KEPT`] of them, of up to [`LARGEST_KEPT`] bytes each, per thread.
 //!
-//! Blocks of several MiB ask for huge pages, since thousands of page faults cost more than most codecs.
+//! Blocks of several MiB ask for huge pages, since thousands of page faults cost more than most codecs. A huge page in
+//! which the block only begins or ends is one of small pages after all (the allocator has written its own words there);
+//! of fresh blocks these are asked for at once instead of one by one.
 //!
 //! The unsafe blocks below are all there is: one turns a block of the global allocator into a `Vec<u8>`, one gives the
 //! kernel advice that cannot change what memory holds.
@@ -135,6 +137,7 @@ fn out_of_memory(len: usize) -> CodecError {
     CodecError::limit("memory", "out_of_memory", format!("no memory for {len} bytes"))
 }
 
+/// Asks for huge pages under a block, and for its small pages at both ends.
 #[cfg(target_os = "linux")]
 fn advise_huge_pages(block: *mut u8, len: usize) {
     if len < HUGE_FROM {
@@ -143,11 +146,24 @@ fn advise_huge_pages(block: *mut u8, len: usize) {
     // Whole pages inside the block only; a page is at most 64 KiB, and this much is cut at either end.
     let skip = block.align_offset(PAGE);
     let Some(inside) = len.checked_sub(skip).map(|rest| rest / PAGE * PAGE) else { return };
-    // SAFETY: both callers own the `len` bytes at `block`. `skip + inside <= len`, so the range lies within them, and it
-    // begins at a page boundary. MADV_HUGEPAGE never reads or changes the contents of memory, initialised or not; a
-    // refusal is no error for us.
+    // SAFETY: both callers own the `len` bytes at `block`, and `skip < len` (checked above): the pointer is inside.
+    let first = unsafe { block.add(skip) };
+    advise(first, inside, libc::MADV_HUGEPAGE);
+    let head = first.align_offset(HUGE_PAGE);
+    if len >= FRESH_FROM && head < inside {
+        let tail = (first.addr() + inside) % HUGE_PAGE;
+        advise(first, head, libc::MADV_POPULATE_WRITE);
+        advise(first.wrapping_add(inside - tail), tail, libc::MADV_POPULATE_WRITE);
+    }
+}
+
+/// Advice about `len` bytes from a page boundary on, inside a block that the caller owns. A refusal is no error for us.
+#[cfg(target_os = "linux")]
+fn advise(block: *mut u8, len: usize, advice: libc::c_int) {
+    // SAFETY: the callers above own these bytes. Neither MADV_HUGEPAGE nor MADV_POPULATE_WRITE, which makes pages present
+    // as a write would, ever changes the contents of memory, initialised or not.
     unsafe {
-        libc::madvise(block.add(skip).cast(), inside, libc::MADV_HUGEPAGE);
+        libc::madvise(block.cast(), len, advice);
     }
 }
 
@@ -157,6 +173,9 @@ fn advise_huge_pages(_block: *mut u8, _len: usize) {}
 /// Below two huge pages there is nothing to gain.
 #[cfg(target_os = "linux")]
 const HUGE_FROM: usize = 4 << 20;
+/// The huge pages of most machines.
+#[cfg(target_os = "linux")]
+const HUGE_PAGE: usize = 2 << 20;
 /// The largest page size in use on Linux; smaller ones divide it.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 64 << 10;
@@ -177,7 +196,7 @@ mod tests {
 
     #[test]
     fn memory_is_zero_and_grows_in_place() {
-        for len in [0, 1, 4096, 9 << 20] {
+        for len in [0, 1, 4096, 9 << 20, 33 << 20] {
             let mut bytes = zeroed(len).unwrap();
             assert!(bytes.len() == len && bytes.iter().all(|byte| *byte == 0));
             bytes.push(7);

@@ -26,8 +26,9 @@ impl Pipeline {
             (Encoding::None, Filter::Shuffle { .. }) | (Encoding::SimplePacking(_), Filter::None) => true,
             _ => false,
         };
-        // Fresh pages are zero anyway, and several threads need all of the output at once.
-        if appended && options.threads <= 1 && len < alloc::FRESH_FROM {
+        // Fresh pages are zero anyway. Others would have to be cleared for several threads to share them, by one thread and
+        // at the price of these two stages themselves: below that size one thread appends.
+        if appended && len < alloc::FRESH_FROM {
             return self.decode_in_pieces(payload, options, len);
         }
         let mut out = alloc::zeroed(len)?;

@@ -48,7 +48,7 @@ mod sets; // coded sets, read or passed over
 pub use params::{SzipFlags, SzipParams};
 
 use crate::codec::checked_range;
-use crate::{Codec, CodecError, Window};
+use crate::{Codec, CodecError, Window, alloc};
 use fault::{Fault, FaultKind};
 use fw_bytes::Span;
 use locate::Stream;
@@ -168,6 +168,21 @@ impl Codec for Szip {
         }
         let stream = self.stream(Window::whole(encoded), decoded_len)?;
         parts::decode(&stream, 0, 0..decoded_len, threads, out).map_err(|fault| fault.into_error(0))
+    }
+
+    fn decode_to_vec(&self, encoded: &[u8], decoded_len: usize, threads: usize) -> Result<Vec<u8>, CodecError> {
+        if threads > 1 || decoded_len == 0 || decoded_len >= alloc::FRESH_FROM {
+            let mut out = alloc::zeroed(decoded_len)?;
+            self.decode_into(encoded, threads, &mut out)?;
+            return Ok(out);
+        }
+        let stream = self.stream(Window::whole(encoded), decoded_len as u64)?;
+        let mut decoder = decode::Decoder::new(&self.layout, encoded, 0);
+        let rsi_len = self.layout.rsi_samples * self.layout.container.width();
+        alloc::in_pieces(decoded_len, rsi_len, |start, part| {
+            let samples = stream.samples_in((start / rsi_len) as u64);
+            decoder.decode_rsi(samples, 0..part.len(), part).map_err(|fault| fault.into_error(0))
+        })
     }
 
     fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {

@@ -4,7 +4,7 @@ use super::bits::Bits;
 use super::params::Zfp;
 use super::{BLOCK_BYTES, BLOCK_MAX_BITS, NAME, decode, encode};
 use crate::codec::checked_range;
-use crate::{Codec, CodecError, Window};
+use crate::{Codec, CodecError, Window, alloc};
 use fw_bytes::Span;
 use std::ops::Range;
 
@@ -40,6 +40,30 @@ impl Codec for Zfp {
             None => decode::decode_open(self, bits, threads, out)?,
         };
         check_tail(encoded, end)
+    }
+
+    fn decode_to_vec(&self, encoded: &[u8], decoded_len: usize, threads: usize) -> Result<Vec<u8>, CodecError> {
+        if threads > 1 || decoded_len >= alloc::FRESH_FROM {
+            let mut out = alloc::zeroed(decoded_len)?;
+            self.decode_into(encoded, threads, &mut out)?;
+            return Ok(out);
+        }
+        self.check_lengths(encoded.len() as u64, decoded_len as u64)?;
+        let bits = Bits::new(encoded);
+        let fixed = self.fixed_block_bits();
+        let mut end = 0;
+        let out = alloc::in_pieces(decoded_len, PIECE, |_, part| {
+            end = match fixed {
+                Some(block_bits) => {
+                    decode::decode_fixed(self, block_bits, bits, end, 0, 1, part)?;
+                    end + blocks(part.len() as u64) * u64::from(block_bits)
+                }
+                None => decode::decode_open_from(self, bits, end, part)?,
+            };
+            Ok(())
+        })?;
+        check_tail(encoded, end)?;
+        Ok(out)
     }
 
     fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
@@ -114,6 +138,9 @@ impl Zfp {
         Err(CodecError::format(NAME, code, message).at(encoded_len))
     }
 }
+
+/// Bytes of a result made at a time: whole blocks that stay in the first-level cache.
+const PIECE: usize = BLOCK_BYTES * 512;
 
 /// Zero words that may follow the stream; the reference reader accepts as many.
 const EXTRA_WORDS: u128 = 3;

@@ -85,9 +85,14 @@ pub(super) fn decode_open_range(
         copy_part(&values[0], zfp.order, skip, head);
         start = ends[0];
     }
-    let task = OpenTask { limits: &zfp.limits, order: zfp.order, bits, start, out: whole };
+    decode_open_from(zfp, bits, start, whole).map(drop)
+}
+
+/// Decodes the blocks without fixed places from bit `start` on that fill `out`, and returns the bit behind the last.
+pub(super) fn decode_open_from(zfp: &Zfp, bits: Bits<'_>, start: u64, out: &mut [u8]) -> Result<u64, CodecError> {
+    let task = OpenTask { limits: &zfp.limits, order: zfp.order, bits, start, out };
     let end = pulp::Arch::new().dispatch(task);
-    if end > bits.len() { Err(exhausted(bits)) } else { Ok(()) }
+    if end > bits.len() { Err(exhausted(bits)) } else { Ok(end) }
 }
 
 /// Cuts `out` into whole blocks for each thread, each segment half as long as the one before. At least one segment.

@@ -8,6 +8,7 @@
 //! - **Compatibility**: windows above 128 MiB are refused, as the reference refuses them.
 
 use crate::{Codec, CodecError, alloc};
+use std::cell::RefCell;
 use std::io::Cursor;
 use zstd_safe::{CCtx, CParameter, DCtx, WriteBuf};
 
@@ -106,8 +107,14 @@ impl Codec for Zstd {
 /// Fills `out`, which has room for `len` bytes or more, with exactly that many.
 fn decompress<W: WriteBuf + ?Sized>(encoded: &[u8], len: usize, out: &mut W) -> Result<(), CodecError> {
     Zstd::default().check_claim(encoded, len as u64)?;
-    let mut context = DCtx::try_create().ok_or_else(no_memory)?;
-    match context.decompress(out, encoded) {
+    let outcome = CONTEXT.with_borrow_mut(|kept| {
+        let context = match kept {
+            Some(context) => context,
+            None => kept.insert(DCtx::try_create().ok_or_else(no_memory)?),
+        };
+        Ok(context.decompress(out, encoded))
+    })?;
+    match outcome {
         Ok(found) if found == len => Ok(()),
         Ok(found) => Err(CodecError::length(NAME, len as u64, found as u64)),
         Err(code) => Err(CodecError::format(
@@ -136,6 +143,11 @@ fn failed(code: usize) -> CodecError {
 
 fn no_memory() -> CodecError {
     CodecError::limit(NAME, "out_of_memory", "no memory for the compressor")
+}
+
+thread_local! {
+    /// Some hundred KiB of tables that every frame fills anew.
+    static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
 const NAME: &str = "zstd";
