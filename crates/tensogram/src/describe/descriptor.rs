@@ -1,6 +1,6 @@
 //! What one object is: element type, shape, and the pipeline its payload went through (TG-7).
 
-use super::cbor::{Value, encode_text_map, read_value};
+use super::cbor::{Plain, Value, encode_text_map, read_value};
 use super::masks::MasksMetadata;
 use super::metadata::{MetadataMap, check_len, mismatch, text_map};
 use crate::error::{Fault, Result, TensogramError};
@@ -109,6 +109,14 @@ impl DataObjectDescriptor {
     /// Metadata errors naming the key.
     pub fn from_cbor(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self> {
         check_len(bytes.len(), at, limits)?;
+        if let Some(descriptor) = plain(bytes, limits) {
+            return Ok(descriptor);
+        }
+        Self::from_any_cbor(bytes, at, limits)
+    }
+
+    /// The same for every form of CBOR, with the words for what is wrong.
+    fn from_any_cbor(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self> {
         check_duplicates(bytes, at)?;
         let value = read_value(bytes, at, limits.depth)?;
         let mut keys = Keys { map: text_map(value, "descriptor", at)?, at };
@@ -193,6 +201,53 @@ impl Default for DataObjectDescriptor {
 const NONE: &str = "none";
 const KNOWN: [&str; 10] =
     ["type", "ndim", "shape", "strides", "dtype", "byte_order", "encoding", "filter", "compression", "masks"];
+
+/// The usual form, a map of definite length, straight into a descriptor: whoever looks at one object of many, or at
+/// sixteen rows of a large one, pays for little else than this. Whatever else there is goes the general way.
+fn plain(bytes: &[u8], limits: &Limits) -> Option<DataObjectDescriptor> {
+    // The map is one level, the lists in it another.
+    let depth = limits.depth.checked_sub(1).filter(|inner| *inner > 0)?;
+    let mut cbor = Plain::new(bytes);
+    let (mut obj_type, mut encoding, mut filter, mut compression) = (None, None, None, None);
+    let (mut ndim, mut shape, mut strides, mut dtype, mut byte_order, mut masks) = (None, None, None, None, None, None);
+    let mut params = MetadataMap::new();
+    for _ in 0..cbor.map()? {
+        match cbor.text()? {
+            "type" => once(&mut obj_type, cbor.text()?),
+            "ndim" => once(&mut ndim, cbor.unsigned()?),
+            "shape" => once(&mut shape, cbor.unsigned_list()?),
+            "strides" => once(&mut strides, cbor.unsigned_list()?),
+            "dtype" => once(&mut dtype, cbor.text()?),
+            "byte_order" => once(&mut byte_order, ByteOrder::from_name(cbor.text()?)?),
+            "encoding" => once(&mut encoding, cbor.text()?),
+            "filter" => once(&mut filter, cbor.text()?),
+            "compression" => once(&mut compression, cbor.text()?),
+            "masks" => once(&mut masks, MasksMetadata::from_value(cbor.value(depth)?, 0).ok()?),
+            key => {
+                params.insert(key.to_owned(), cbor.value(depth)?);
+                Some(())
+            }
+        }?;
+    }
+    Some(DataObjectDescriptor {
+        obj_type: obj_type?.to_owned(),
+        ndim: ndim?,
+        shape: shape?,
+        strides: strides?,
+        dtype: dtype?.parse().ok().filter(|dtype| crate::describe::is_tensogram_dtype(*dtype))?,
+        byte_order: byte_order.unwrap_or(ByteOrder::NATIVE),
+        encoding: encoding?.to_owned(),
+        filter: filter?.to_owned(),
+        compression: compression?.to_owned(),
+        params,
+        masks,
+    })
+}
+
+/// Fills a place that must still be empty.
+fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    place.replace(value).is_none().then_some(())
+}
 
 /// A known key that stands twice is refused; free-form keys let the last one win.
 fn check_duplicates(bytes: &[u8], at: u64) -> Result<()> {
@@ -285,4 +340,71 @@ impl Keys {
 
 fn unsigned(value: &Value) -> Option<u64> {
     u64::try_from(value.as_integer()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examples() -> Vec<DataObjectDescriptor> {
+        let raw = DataObjectDescriptor::new(DType::Float32, &[4096, 70_000]).unwrap();
+        let mut masked = raw.clone().with_encoding("simple_packing").with_param("sp_bits_per_value", 16u64);
+        masked = masked.with_param("sp_reference_value", 1.5).with_param("nested", Value::from(vec![Value::Null]));
+        let mask = crate::MaskDescriptor { method: "rle".to_owned(), offset: 8, length: 300, ..Default::default() };
+        masked.masks = Some(MasksMetadata { nan: Some(mask), ..Default::default() });
+        masked.byte_order = ByteOrder::Big;
+        vec![DataObjectDescriptor::new(DType::Bitmask, &[]).unwrap(), raw, masked]
+    }
+
+    #[test]
+    fn the_plain_way_and_the_general_one_agree() {
+        let limits = Limits::default();
+        for example in examples() {
+            let bytes = example.to_cbor();
+            assert_eq!(plain(&bytes, &limits).as_ref(), Some(&example));
+            assert_eq!(DataObjectDescriptor::from_any_cbor(&bytes, 0, &limits).unwrap(), example);
+            let mut plainly = 0;
+            for at in 0..bytes.len() {
+                for bit in 0..8 {
+                    let mut damaged = bytes.clone();
+                    damaged[at] ^= 1 << bit;
+                    let Some(descriptor) = plain(&damaged, &limits) else { continue };
+                    let general = DataObjectDescriptor::from_any_cbor(&damaged, 0, &limits);
+                    // Damage may make a NaN, which equals nothing: compare what is written.
+                    let general = general.unwrap_or_else(|error| panic!("byte {at}, bit {bit}: {error}"));
+                    assert_eq!(descriptor.to_cbor(), general.to_cbor(), "byte {at}, bit {bit}");
+                    plainly += 1;
+                }
+                assert_eq!(plain(&bytes[..at], &limits), None);
+            }
+            assert!(plainly > 50, "only {plainly} damaged descriptors were read plainly");
+        }
+    }
+
+    #[test]
+    fn unusual_forms_go_the_general_way() {
+        let limits = Limits::default();
+        let bytes = examples().remove(0).to_cbor();
+        let head = bytes[0];
+        // A key twice, a key that is no text, a map without a length, a tagged number.
+        let twice = [&[head + 1], &bytes[1..], &[0x64], b"ndim", &[0]].concat();
+        let numbered = [&[head + 1], &bytes[1..], &[0x00, 0x00]].concat();
+        let open = [&[0xbf], &bytes[1..], &[0xff]].concat();
+        let ndim = bytes.windows(4).position(|key| key == b"ndim").unwrap() + 4;
+        let tagged = [&bytes[..ndim], &[0xc1], &bytes[ndim..]].concat();
+        for (form, readable) in [(twice, false), (numbered, false), (open, true), (tagged, true)] {
+            assert_eq!(plain(&form, &limits), None);
+            assert_eq!(DataObjectDescriptor::from_cbor(&form, 0, &limits).is_ok(), readable);
+        }
+        let shallow = |depth| {
+            let mut limits = limits;
+            limits.depth = depth;
+            limits
+        };
+        for depth in 0..2 {
+            let error = DataObjectDescriptor::from_cbor(&bytes, 0, &shallow(depth)).unwrap_err();
+            assert_eq!(error.code(), "limit_depth");
+        }
+        assert!(plain(&bytes, &shallow(2)).is_some());
+    }
 }

@@ -1,6 +1,6 @@
 //! Positions of the objects of a message (TG-9.1).
 
-use super::cbor::{Value, read_value, write_array_head, write_map_head, write_text, write_unsigned};
+use super::cbor::{Plain, Value, read_value, write_array_head, write_map_head, write_text, write_unsigned};
 use super::metadata::check_len;
 use crate::error::{Fault, Result, TensogramError};
 use fw_bytes::{Limits, Span};
@@ -73,81 +73,36 @@ impl Index {
 /// The usual form, two arrays of definite length, without a tree of values in between: a message may have a million
 /// objects. Whatever else there is goes the general way, which also has the words for what is wrong.
 fn plain(bytes: &[u8]) -> Option<Vec<Span>> {
-    let mut rest = bytes;
-    if argument(&mut rest, MAP)? != 2 {
+    let mut cbor = Plain::new(bytes);
+    if cbor.map()? != 2 {
         return None;
     }
-    let (first, count) = list(&mut rest)?;
+    let (first, count) = (cbor.text()?, cbor.array()?);
     let mut spans = Vec::with_capacity(count);
-    each_number(&mut rest, count, |number| {
-        spans.push(Span::new(0, number));
+    cbor.unsigned_blocks(count, |numbers| {
+        spans.extend(numbers.iter().map(|number| Span::new(0, *number)));
         Some(())
     })?;
-    let (second, again) = list(&mut rest)?;
+    let (second, again) = (cbor.text()?, cbor.array()?);
     let offsets_last = match (first, second) {
-        (b"lengths", b"offsets") => true,
-        (b"offsets", b"lengths") => false,
+        ("lengths", "offsets") => true,
+        ("offsets", "lengths") => false,
         _ => return None,
     };
-    let mut places = spans.iter_mut();
-    each_number(&mut rest, again, |number| {
-        let place = places.next()?;
-        *place = if offsets_last { Span::sized(number, place.end) } else { Span::sized(place.end, number) }?;
+    if again != count {
+        return None;
+    }
+    let mut places = spans.as_mut_slice();
+    cbor.unsigned_blocks(again, |numbers| {
+        let (block, rest) = std::mem::take(&mut places).split_at_mut_checked(numbers.len())?;
+        places = rest;
+        for (place, number) in block.iter_mut().zip(numbers) {
+            *place = if offsets_last { Span::sized(*number, place.end) } else { Span::sized(place.end, *number) }?;
+        }
         Some(())
     })?;
-    (rest.is_empty() && again == count).then_some(spans)
+    cbor.is_empty().then_some(spans)
 }
-
-/// The name of a list, and how many numbers it claims; every number takes a byte at least, so the claim is checked
-/// before memory is taken.
-fn list<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], usize)> {
-    let len = usize::try_from(argument(rest, TEXT)?).ok()?;
-    let (key, numbers) = rest.split_at_checked(len)?;
-    *rest = numbers;
-    let count = usize::try_from(argument(rest, ARRAY)?).ok().filter(|count| *count <= rest.len())?;
-    Some((key, count))
-}
-
-/// Reads `count` numbers. Neighbours mostly are of the same width, so the usual widths have loops of their own.
-fn each_number(rest: &mut &[u8], count: usize, mut put: impl FnMut(u64) -> Option<()>) -> Option<()> {
-    let mut left = count;
-    while left > 0 {
-        while let Some(([0x19, a, b], tail)) = rest.split_first_chunk().filter(|_| left > 0) {
-            put(u16::from_be_bytes([*a, *b]).into())?;
-            (*rest, left) = (tail, left - 1);
-        }
-        while let Some(([0x1a, a, b, c, d], tail)) = rest.split_first_chunk().filter(|_| left > 0) {
-            put(u32::from_be_bytes([*a, *b, *c, *d]).into())?;
-            (*rest, left) = (tail, left - 1);
-        }
-        if left > 0 {
-            put(argument(rest, UNSIGNED)?)?;
-            left -= 1;
-        }
-    }
-    Some(())
-}
-
-/// The number in the head of an item of this major type.
-fn argument(rest: &mut &[u8], major: u8) -> Option<u64> {
-    let (&first, tail) = rest.split_first()?;
-    let short = first.checked_sub(major)?;
-    let (number, tail) = match short {
-        0..=23 => (u64::from(short), tail),
-        24 => tail.split_first_chunk::<1>().map(|([byte], tail)| (u64::from(*byte), tail))?,
-        25 => tail.split_first_chunk().map(|(bytes, tail)| (u64::from(u16::from_be_bytes(*bytes)), tail))?,
-        26 => tail.split_first_chunk().map(|(bytes, tail)| (u64::from(u32::from_be_bytes(*bytes)), tail))?,
-        27 => tail.split_first_chunk().map(|(bytes, tail)| (u64::from_be_bytes(*bytes), tail))?,
-        _ => return None,
-    };
-    *rest = tail;
-    Some(number)
-}
-
-const UNSIGNED: u8 = 0x00;
-const TEXT: u8 = 0x60;
-const ARRAY: u8 = 0x80;
-const MAP: u8 = 0xa0;
 
 /// Tagged integers are refused here, unlike in descriptors.
 fn numbers(value: &Value, at: u64) -> Result<Vec<u64>> {

@@ -2,6 +2,7 @@
 
 mod canonical; // is this the canonical form?
 mod json; // values as JSON
+mod plain; // the usual form, without a tree of values
 mod read; // bytes to values
 mod value; // the value model
 mod write; // values to canonical bytes
@@ -10,3 +11,5 @@ pub use canonical::{canonicalize, verify_canonical_cbor};
 pub use read::{item_len, read_value, truncated};
 pub use value::Value;
 pub use write::{encode, encode_text_map, write_array_head, write_map_head, write_text, write_unsigned, write_value};
+
+pub(super) use plain::Plain;

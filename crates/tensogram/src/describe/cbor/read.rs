@@ -15,6 +15,13 @@ pub fn read_value(bytes: &[u8], at: u64, depth: u32) -> Result<Value> {
     reader.value(depth)
 }
 
+/// The first item of `bytes` and how long it is, when it is well-formed and nested at most `depth` deep.
+pub(super) fn read_prefix(bytes: &[u8], depth: u32) -> Option<(Value, usize)> {
+    let mut reader = Reader { decoder: Decoder::new(bytes), at: 0, limit: depth };
+    let value = reader.value(depth).ok()?;
+    Some((value, reader.decoder.position()))
+}
+
 /// How long the first item of `bytes` is, or `None` when it is cut short.
 ///
 /// # Errors
