@@ -7,15 +7,15 @@ use fw_bytes::Span;
 /// A gap is worth reading through when another request would cost more than its bytes: a few kilobytes on a disk,
 /// tens of kilobytes over a network.
 pub fn coalesce(spans: &[Span], gap: u64) -> Vec<Span> {
-    let mut sorted: Vec<Span> = spans.iter().copied().filter(|span| !span.is_empty()).collect();
-    sorted.sort_unstable();
-    let mut joined: Vec<Span> = Vec::with_capacity(sorted.len());
-    for span in sorted {
-        match joined.last_mut() {
-            Some(last) if span.start <= last.end.saturating_add(gap) => last.end = last.end.max(span.end),
-            _ => joined.push(span),
+    let mut joined: Vec<Span> = spans.iter().copied().filter(|span| !span.is_empty()).collect();
+    joined.sort_unstable();
+    joined.dedup_by(|span, last| {
+        let near = span.start <= last.end.saturating_add(gap);
+        if near {
+            last.end = last.end.max(span.end);
         }
-    }
+        near
+    });
     joined
 }
 

@@ -133,31 +133,25 @@ impl Selection {
     /// # Errors
     /// Too many axes, an index out of bounds, a zero step, or a shape whose element count overflows.
     pub fn plan(&self, shape: &[u64]) -> Result<SlicePlan, TensorError> {
-        let axes = self
-            .expanded(shape.len())?
-            .into_iter()
-            .zip(shape)
-            .enumerate()
-            .map(|(axis, (slice, len))| resolve(axis, slice, *len))
-            .collect::<Result<Vec<_>, _>>()?;
-        SlicePlan::new(shape, &axes)
-    }
-
-    fn expanded(&self, rank: usize) -> Result<Vec<AxisSlice>, TensorError> {
+        let rank = shape.len();
         let named = self.axes.iter().filter(|slice| **slice != AxisSlice::Ellipsis).count();
         let ellipses = self.axes.len() - named;
         if named > rank || ellipses > 1 {
             return Err(TensorError::TooManyAxes { rank, found: self.axes.len() });
         }
-        let mut expanded = Vec::with_capacity(rank);
-        for slice in &self.axes {
-            match slice {
-                AxisSlice::Ellipsis => expanded.extend(std::iter::repeat_n(AxisSlice::FULL, rank - named)),
-                slice => expanded.push(*slice),
-            }
-        }
-        expanded.resize(rank, AxisSlice::FULL);
-        Ok(expanded)
+        // The ellipsis stands for the axes that are not named; without one, they come last.
+        let unnamed = std::iter::repeat_n(AxisSlice::FULL, rank - named);
+        let (before, after) = match self.axes.iter().position(|slice| *slice == AxisSlice::Ellipsis) {
+            Some(place) => (&self.axes[..place], &self.axes[place + 1..]),
+            None => (&self.axes[..], &[][..]),
+        };
+        let slices = before.iter().copied().chain(unnamed).chain(after.iter().copied());
+        let axes = slices
+            .zip(shape)
+            .enumerate()
+            .map(|(axis, (slice, len))| resolve(axis, slice, *len))
+            .collect::<Result<Vec<_>, _>>()?;
+        SlicePlan::new(shape, &axes)
     }
 }
 
@@ -347,7 +341,7 @@ fn resolve(axis: usize, slice: AxisSlice, len: u64) -> Result<Axis, TensorError>
             let step = if count == 1 { 1 } else { step };
             Ok(Axis { start, step, count, kept: true })
         }
-        // `Selection::expanded` replaced it; treating it as a full axis keeps this total.
+        // `Selection::plan` replaced it; treating it as a full axis keeps this total.
         AxisSlice::Ellipsis => Ok(Axis { start: 0, step: 1, count: len, kept: true }),
     }
 }

@@ -4,7 +4,8 @@ use super::{Access, in_source, missing};
 use crate::describe::GlobalMetadata;
 use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{
-    Based, Directory, FrameRef, Locate, Lookup, Outline, OutlineBuilder, UnknownFrames, Walk, WalkEvent, advance, take,
+    Based, Directory, FIRST_READ, FrameRef, Locate, Lookup, Outline, OutlineBuilder, UnknownFrames, Walk, WalkEvent,
+    advance, take,
 };
 use crate::message::{full_metadata, merged, metadata_of};
 use crate::wire::{FrameType, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble};
@@ -186,5 +187,3 @@ impl Access for ReadFirstMetadata {
 const fn is_metadata(frame: &FrameRef) -> bool {
     matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA)
 }
-
-const FIRST_READ: u64 = 4096;

@@ -173,7 +173,7 @@ impl Access for ReadFrame {
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<ObjectFrame>> {
         let message = self.find.message;
-        let step = self.find.poll(&Based::new(have, message.start), |span| vec![span]);
+        let step = self.find.poll(&Based::new(have, message.start), |span| [Some(span), None]);
         let frame = advance!(in_source(message, step)?).shifted(message.start);
         // An index that lied about a frame may have had too little of the true one fetched.
         take!(have, frame.span());
@@ -207,7 +207,7 @@ impl FindFrame {
     }
 
     /// Fetches what `wanted` names of the frame's span, and checks that the frame is there.
-    fn poll(&mut self, have: &(impl Lookup + ?Sized), wanted: impl Fn(Span) -> Vec<Span>) -> Result<Step<FrameRef>> {
+    fn poll(&mut self, have: &(impl Lookup + ?Sized), wanted: impl Fn(Span) -> Wanted) -> Result<Step<FrameRef>> {
         loop {
             match &mut self.state {
                 Find::Locate(locate) => {
@@ -217,7 +217,7 @@ impl FindFrame {
                     self.state = Find::Check { span, walked: directory.walked };
                 }
                 Find::Check { span, walked } => {
-                    let absent = missing(have, wanted(*span));
+                    let absent = missing(have, wanted(*span).into_iter().flatten());
                     if !absent.is_empty() {
                         return Ok(Step::Need(absent));
                     }
@@ -239,13 +239,16 @@ impl FindFrame {
     }
 }
 
+/// Up to two parts of a frame.
+type Wanted = [Option<Span>; 2];
+
 /// The frame header, and the end of the frame, where most descriptors fit; small frames whole.
-fn head_and_tail(span: Span) -> Vec<Span> {
+fn head_and_tail(span: Span) -> Wanted {
     if span.len() <= SMALL_FRAME {
-        return vec![span];
+        return [Some(span), None];
     }
     let head = Span::new(span.start, span.start.saturating_add(FRAME_HEADER_LEN));
-    vec![head, Span::new(span.end.saturating_sub(TAIL_LOOK), span.end)]
+    [Some(head), Some(Span::new(span.end.saturating_sub(TAIL_LOOK), span.end))]
 }
 
 fn no_object(index: usize, count: usize) -> TensogramError {
@@ -253,5 +256,5 @@ fn no_object(index: usize, count: usize) -> TensogramError {
     TensogramError::Object(Fault::misuse("object_index_out_of_range", message))
 }
 
-const TAIL_LOOK: u64 = 2048;
+const TAIL_LOOK: u64 = 1024;
 const SMALL_FRAME: u64 = 4096;
