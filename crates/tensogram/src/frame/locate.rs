@@ -104,7 +104,6 @@ impl Locate {
     fn start(&self, have: &(impl Lookup + ?Sized)) -> Result<Step<State>> {
         let head = Span::new(0, self.available.min(PREAMBLE_LEN));
         let Some(bytes) = have.lookup(head) else {
-            // Most headers fit in one small read.
             return Ok(Step::need(Span::new(0, self.available.min(FIRST_READ))));
         };
         let preamble = Preamble::read(bytes, 0)?;
@@ -175,4 +174,5 @@ fn plausible(spans: &[Span], preamble: &Preamble, length: u64, at: &FrameRef, li
     Some(if has_footer { expected <= end } else { !exact || expected == end })
 }
 
-const FIRST_READ: u64 = 4096;
+/// What to read of a message first: most headers fit.
+pub(crate) const FIRST_READ: u64 = 4096;

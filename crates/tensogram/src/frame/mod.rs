@@ -14,6 +14,7 @@ pub mod scan; // messages in a file full of anything
 mod walk; // frame after frame
 
 pub use frame_ref::FrameRef;
+pub(crate) use locate::FIRST_READ;
 pub use locate::{Directory, Locate, object_frame};
 pub use lookup::{Based, Lookup, on_slice};
 pub use object_parts::{ObjectParts, object_parts};

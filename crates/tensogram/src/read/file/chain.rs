@@ -5,12 +5,22 @@
 //! chain, and the scanner decides.
 
 use crate::error::Result;
+use crate::frame::FIRST_READ;
 use crate::frame::scan::ScanOptions;
 use crate::wire::{END_MAGIC, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
 use fw_bytes::Span;
 use fw_source::ReadAt;
 
-/// Adds the messages that follow one another from `low` on; returns where the last one ends.
+/// How far the chain goes.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// One past the last message of the chain.
+    pub(super) reached: u64,
+    /// What was read first: the beginning of the first message, as much as whoever reads from it wants to begin with.
+    pub(super) beginning: Vec<u8>,
+}
+
+/// Adds the messages that follow one another from `low` on.
 ///
 /// A message counts when preamble and postamble do not contradict each other; so a scan from the end finds the same.
 ///
@@ -22,26 +32,37 @@ pub(super) fn follow(
     len: u64,
     options: &ScanOptions,
     found: &mut Vec<Span>,
-) -> Result<u64> {
-    let mut window = Window { source, len, start: 0, bytes: Vec::new() };
+) -> Result<Followed> {
+    let room = len.saturating_sub(low);
+    if room < MIN_MESSAGE_LEN {
+        return Ok(Followed { reached: low, beginning: Vec::new() });
+    }
+    let mut window = Window { source, len, start: low, bytes: Vec::new(), beginning: None, reads: 0 };
+    let mut next = length_in(window.get(Span::new(low, low.saturating_add(PREAMBLE_LEN)), FIRST_READ - PREAMBLE_LEN)?);
+    // Messages mostly are of one size; should these be others, that cost a megabyte at most.
+    found.reserve(next.map_or(0, |length| room.div_ceil(length).min(MOST_RESERVED)) as usize);
     let mut low = low;
-    // How much to read beyond what is looked at.
-    let mut ahead = 0;
-    while len.saturating_sub(low) >= MIN_MESSAGE_LEN {
-        let head = window.get(low, PREAMBLE_LEN, ahead)?;
-        let Some(length) = Preamble::read(head, low).ok().and_then(|preamble| preamble.total_length) else { break };
+    while let Some(length) = next {
         let Some(end) = low.checked_add(length).filter(|end| length >= MIN_MESSAGE_LEN && *end <= len) else { break };
-        // The next preamble comes along, and small neighbours whole.
-        ahead = if length < SMALL_MESSAGE { options.read_ahead.max(PREAMBLE_LEN) } else { PREAMBLE_LEN };
         let at = end.saturating_sub(POSTAMBLE_LEN);
-        let Ok(postamble) = Postamble::read(window.get(at, POSTAMBLE_LEN, ahead)?, at) else { break };
+        // The next preamble comes along, and small neighbours whole.
+        let both = Span::new(at, end.saturating_add(PREAMBLE_LEN).min(len));
+        let ahead = if length < SMALL_MESSAGE { options.read_ahead.saturating_mul(window.eagerness()) } else { 0 };
+        let bytes = window.get(both, ahead)?;
+        let Ok(postamble) = Postamble::read(bytes, at) else { break };
         if postamble.total_length.is_some_and(|mirror| mirror != length) {
             break;
         }
         found.push(Span::new(low, end));
         low = end;
+        next = bytes.get(POSTAMBLE_LEN as usize..).and_then(length_in);
     }
-    Ok(low)
+    Ok(Followed { reached: low, beginning: window.beginning.unwrap_or(window.bytes) })
+}
+
+/// The length that a preamble claims; none when these bytes do not begin with one.
+fn length_in(bytes: &[u8]) -> Option<u64> {
+    Preamble::read(bytes, 0).ok()?.total_length
 }
 
 /// Whether the source ends as a message does.
@@ -55,25 +76,36 @@ pub(super) fn ends_in_magic(source: &(impl ReadAt + ?Sized), len: u64) -> Result
     Ok(&magic == END_MAGIC)
 }
 
-/// The range read last.
+/// The range read last, and the one read first.
 struct Window<'s, S: ?Sized> {
     source: &'s S,
     len: u64,
     start: u64,
     bytes: Vec<u8>,
+    /// Put aside when the next was read.
+    beginning: Option<Vec<u8>>,
+    reads: u32,
 }
 
 impl<S: ReadAt + ?Sized> Window<'_, S> {
-    /// `size` bytes from `at` on, which are there; a read brings `ahead` more where there are as many.
-    fn get(&mut self, at: u64, size: u64, ahead: u64) -> Result<&[u8]> {
-        let span = Span::new(at, at.saturating_add(size));
+    /// How many times as far ahead the next read reaches: large reads pay off once there are many.
+    const fn eagerness(&self) -> u64 {
+        if self.reads < 4 { 1 } else { 4 }
+    }
+
+    /// The bytes of `span`, which are there; a read brings `ahead` more where there are as many.
+    fn get(&mut self, span: Span, ahead: u64) -> Result<&[u8]> {
         if span.slice_of(&self.bytes, self.start).is_none() {
             let end = span.end.saturating_add(ahead).min(self.len);
+            if self.beginning.is_none() && !self.bytes.is_empty() {
+                self.beginning = Some(std::mem::take(&mut self.bytes));
+            }
             // Nothing is kept should the read fail.
             self.start = u64::MAX;
-            self.bytes.resize((end - at) as usize, 0);
-            self.source.read_exact_at(at, &mut self.bytes)?;
-            self.start = at;
+            self.reads = self.reads.saturating_add(1);
+            self.bytes.resize((end - span.start) as usize, 0);
+            self.source.read_exact_at(span.start, &mut self.bytes)?;
+            self.start = span.start;
         }
         Ok(span.slice_of(&self.bytes, self.start).unwrap_or_default())
     }
@@ -81,3 +113,5 @@ impl<S: ReadAt + ?Sized> Window<'_, S> {
 
 /// Messages below this are read many at a time.
 const SMALL_MESSAGE: u64 = 8 << 10;
+/// Messages that room is made for before they are found.
+const MOST_RESERVED: u64 = 1 << 16;

@@ -1,6 +1,6 @@
 //! Which messages a file holds: found once, and again where the file changed.
 
-use super::scan::{scan_from, scan_source};
+use super::scan::scan_from;
 use crate::access::ObjectHead;
 use crate::error::Result;
 use crate::frame::Directory;
@@ -32,6 +32,8 @@ struct Seen {
 /// What was last read of one message: the next read is likely to want the same.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
+    /// The first bytes of the file, which the scan has read; they serve once.
+    pub(super) beginning: Option<Vec<u8>>,
     pub(super) directory: Option<(Span, Arc<Directory>)>,
     pub(super) head: Option<(Span, Arc<ObjectHead>)>,
 }
@@ -68,8 +70,11 @@ impl List {
             }
             _ => {
                 self.recent = Recent::default();
-                self.spans = scan_source(source, &ScanOptions::default())?;
-                self.spans.shrink_to_fit();
+                let mut spans = Vec::new();
+                let beginning = scan_from(source, 0, now.len, &ScanOptions::default(), &mut spans)?;
+                spans.shrink_to_fit();
+                self.spans = spans;
+                self.recent.beginning = Some(beginning).filter(|bytes| !bytes.is_empty());
             }
         }
         self.longest = self.longest.max(now.len);

@@ -274,6 +274,11 @@ impl TensogramFile {
             Some(map) => on_slice(map, |have| access.poll(have)).and_then(|output| then(output, &Whole(map))),
             None => {
                 let mut buffers = Buffers::new();
+                if index == 0
+                    && let Some(beginning) = self.lock().recent().beginning.take()
+                {
+                    buffers.insert(0, beginning);
+                }
                 let output = drive::<_, TensogramError>(&self.backing, &mut buffers, |have| access.poll(have));
                 output.and_then(|output| then(output, &buffers))
             }

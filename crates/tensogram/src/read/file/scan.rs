@@ -1,6 +1,6 @@
 //! Where the messages of a source are: preambles and ends are read, what lies between is skipped (TG-13).
 
-use super::chain;
+use super::chain::{self, Followed};
 use crate::error::Result;
 use crate::frame::Lookup;
 use crate::frame::scan::{ScanDirection, ScanOptions, Scanner};
@@ -24,17 +24,20 @@ pub fn scan_file(path: impl AsRef<Path>) -> Result<Vec<Span>> {
 pub fn scan_source(source: &(impl ReadAt + ?Sized), options: &ScanOptions) -> Result<Vec<Span>> {
     let mut found = Vec::new();
     scan_from(source, 0, source.len()?, options, &mut found)?;
+    found.shrink_to_fit();
     Ok(found)
 }
 
 /// Adds the messages between `low` and the end of the source, at `len`, to those found before; none when it fails.
+///
+/// Returns what was read of the first of them, from `low` on: whoever opens it next needs these bytes.
 pub(super) fn scan_from(
     source: &(impl ReadAt + ?Sized),
     low: u64,
     len: u64,
     options: &ScanOptions,
     found: &mut Vec<Span>,
-) -> Result<()> {
+) -> Result<Vec<u8>> {
     let known = found.len();
     let scanned = add_messages(source, low, len, options, found);
     if scanned.is_err() {
@@ -49,11 +52,11 @@ fn add_messages(
     len: u64,
     options: &ScanOptions,
     found: &mut Vec<Span>,
-) -> Result<()> {
+) -> Result<Vec<u8>> {
     let known = found.len();
-    let reached = chain::follow(source, low, len, options, found)?;
+    let Followed { reached, beginning } = chain::follow(source, low, len, options, found)?;
     if reached == len {
-        return Ok(());
+        return Ok(beginning);
     }
     let mut scanner = Scanner::new(len, *options).starting_at(low);
     if found.len() > known && !chain::ends_in_magic(source, len)? {
@@ -68,7 +71,7 @@ fn add_messages(
         match scanner.poll(&windows)? {
             Step::Done(spans) => {
                 found.extend(spans);
-                return Ok(());
+                return Ok(beginning);
             }
             Step::Need(spans) => spans.into_iter().try_for_each(|span| windows.fetch(source, span))?,
         }
