@@ -80,9 +80,13 @@ fn run(context: &mut Context, bench: &Bench, options: &[&str], update: bool) -> 
     if success && update {
         if bench.name == "files" {
             let plot = context.root.join("docs/growth.svg");
-            let (growth, drawn) = tee(package(context, bench)?.arg("growth").arg(&plot))?;
+            let (growth, drawn) = tee(cargo_run(context, "bench-growth").arg(&plot))?;
             anyhow::ensure!(drawn, "the plot of growth was not drawn");
-            table = format!("{}\n\n{}\n\n![growth](growth.svg)\n", table.trim(), growth.trim());
+            table = format!(
+                "{}\n\n{}\n\n![How opening, looking up and scanning grow](growth.svg)\n",
+                table.trim(),
+                growth.trim()
+            );
         }
         let page = context.root.join("docs/benchmarks.md");
         let text = fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
@@ -104,13 +108,19 @@ fn package(context: &mut Context, bench: &Bench) -> Result<Command> {
         }
         println!("the first build compiles the reference's C++ codecs: about five minutes and 2.4 GB");
     }
-    let mut run = context.cargo();
-    run.args(["run", "--release", "--locked", "--package", &format!("bench-{}", bench.name), "--manifest-path"]);
-    run.arg(context.root.join("benches/Cargo.toml")).arg("--");
+    let mut run = cargo_run(context, &format!("bench-{}", bench.name));
     if let Some(interpreter) = interpreter {
         run.env("FW_PYTHON", interpreter);
     }
     Ok(run)
+}
+
+/// The command that builds a package of `benches/` and starts it.
+fn cargo_run(context: &Context, package: &str) -> Command {
+    let mut run = context.cargo();
+    run.args(["run", "--release", "--locked", "--package", package, "--manifest-path"]);
+    run.arg(context.root.join("benches/Cargo.toml")).arg("--");
+    run
 }
 
 /// Tools that are there count whoever installed them; what is missing is asked for as a Debian package.

@@ -19,7 +19,9 @@ pub(crate) fn message(objects: usize, shape: &[u64]) -> Vec<u8> {
 pub(crate) fn many(folder: &Path, count: usize, elements: u64) -> PathBuf {
     let path = folder.join(format!("many-{count}-{elements}.tgm"));
     let one = message(1, &[elements]);
-    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
+    // Large writes make large folios in the page cache. In small ones every read of another message waits for memory several
+    // times over, and that is all that is measured then.
+    let mut file = std::io::BufWriter::with_capacity(4 << 20, std::fs::File::create(&path).expect("a file"));
     (0..count).for_each(|_| file.write_all(&one).expect("written"));
     file.flush().expect("written");
     path

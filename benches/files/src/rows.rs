@@ -35,8 +35,8 @@ impl<'a> Against<'a> {
 }
 
 pub(crate) const ROWS: &[Row] = &[
-    Row { name: "open and count, 20 000 messages of 0.5 kB", prepare: |folder| count(folder, 40, 10.0) },
-    Row { name: "open and count, 20 000 messages of 33 kB", prepare: |folder| count(folder, 8_192, 2.0) },
+    Row { name: "open and count, 20 000 messages of 0.5 kB", prepare: |folder| count(folder, 40, 10.0, None) },
+    Row { name: "open and count, 20 000 messages of 33 kB", prepare: |folder| count(folder, 8_192, 2.0, Some(0.8)) },
     Row { name: "open and count, 4 MiB of junk between two messages", prepare: junk },
     Row { name: "metadata of a message of 64 MiB, from a file", prepare: metadata },
     Row { name: "object 4 999 of 5 000, from memory", prepare: late_object },
@@ -49,16 +49,32 @@ fn peer_options() -> tensogram::DecodeOptions {
     tensogram::DecodeOptions::default()
 }
 
-fn count(folder: &Path, elements: u64, target: f64) -> Run {
+fn count(folder: &Path, elements: u64, target: f64, floor: Option<f64>) -> Run {
     const COUNT: usize = 20_000;
     let path = fixtures::many(folder, COUNT, elements);
-    let measure = move |effort| {
-        let ours = || TensogramFile::open(&path).expect("opens").message_count().expect("counts");
-        let peer = || tensogram::TensogramFile::open(&path).expect("opens").message_count().expect("counts");
-        assert_eq!((ours(), peer()), (COUNT, COUNT));
-        duel(effort, ours, peer)
+    let ours = |path: &Path| TensogramFile::open(path).expect("opens").message_count().expect("counts");
+    let (by_peer, by_calls) = (path.clone(), path);
+    let peer = move |effort| {
+        let peer = || tensogram::TensogramFile::open(&by_peer).expect("opens").message_count().expect("counts");
+        assert_eq!((ours(&by_peer), peer()), (COUNT, COUNT));
+        duel(effort, || ours(&by_peer), peer)
     };
-    Run { against: vec![Against::new("tensogram", target, measure)] }
+    let calls = move |effort| {
+        let bare = || {
+            let file = File::open(&by_calls).expect("opens");
+            let each = file.metadata().expect("has a length").len() / COUNT as u64;
+            // The end of one message and the beginning of the next.
+            let mut ends = [0; 48];
+            for place in 1..COUNT as u64 {
+                file.read_exact_at(&mut ends, place * each - 24).expect("reads");
+                black_box(&ends);
+            }
+        };
+        duel(effort, || ours(&by_calls), bare)
+    };
+    let mut against = vec![Against::new("tensogram", target, peer)];
+    against.extend(floor.map(|target| Against::new("a bare `pread` per message", target, calls)));
+    Run { against }
 }
 
 fn junk(folder: &Path) -> Run {
