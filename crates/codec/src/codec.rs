@@ -61,8 +61,26 @@ pub trait Codec: Send + Sync {
         None
     }
 
-    /// Decoded bytes that are decoded together, from a multiple of that many on, when the codec can slice: touching one
-    /// costs all of them. `None`: not known, at least not without the payload.
+    /// What has still to be fetched before `ranges` (decoded bytes) can be decoded, as far as the bytes at hand tell: for
+    /// codecs whose encoded bytes say themselves where things are. Asked again when what it named is at hand too, until
+    /// nothing is missing; then [`Codec::block_len`] and [`Codec::decode_range_into`] will do with these bytes.
+    ///
+    /// `None`: there is no such map, and [`Codec::encoded_span`] tells all there is to know.
+    ///
+    /// # Errors
+    /// When what is at hand is malformed, or decodes to another length.
+    fn still_needed(
+        &self,
+        encoded: Window<'_>,
+        decoded_len: u64,
+        ranges: &[Range<u64>],
+    ) -> Result<Option<Vec<Span>>, CodecError> {
+        let _ = (encoded, decoded_len, ranges);
+        Ok(None)
+    }
+
+    /// About how many decoded bytes are decoded together, when the codec can slice: touching one costs all of them.
+    /// `None`: not known, at least not without the payload.
     fn block_len(&self, encoded: Option<Window<'_>>, decoded_len: u64) -> Option<u64> {
         let _ = (encoded, decoded_len);
         None
@@ -70,7 +88,7 @@ pub trait Codec: Send + Sync {
 
     /// Decodes the bytes `[start .. start + out.len())` of a decoded whole of `decoded_len` bytes.
     ///
-    /// `encoded` must hold at least [`Codec::encoded_span`]. The default decodes everything and copies the part out.
+    /// `encoded` must hold at least [`Codec::encoded_span`], or all that [`Codec::still_needed`] named. The default decodes everything and copies the part out.
     ///
     /// # Errors
     /// As [`Codec::decode_into`], and when the range lies outside the whole.
@@ -94,7 +112,8 @@ pub trait Codec: Send + Sync {
     }
 }
 
-/// A part of an encoded payload: `bytes` begin at `start` of a payload of `total_len` bytes.
+/// A part of an encoded payload: `bytes` begin at `start` of a payload of `total_len` bytes. Codecs that ask for several
+/// parts find the others in `pieces`.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'a> {
     /// The bytes at hand.
@@ -103,17 +122,34 @@ pub struct Window<'a> {
     pub start: u64,
     /// Length of the whole payload.
     pub total_len: u64,
+    /// More bytes at hand.
+    pub pieces: Option<&'a Pieces<'a>>,
 }
 
 impl<'a> Window<'a> {
     /// The whole payload.
     pub const fn whole(bytes: &'a [u8]) -> Self {
-        Self { bytes, start: 0, total_len: bytes.len() as u64 }
+        Self::part(bytes, 0, bytes.len() as u64)
+    }
+
+    /// The bytes from `start` on of a payload of `total_len` bytes.
+    pub const fn part(bytes: &'a [u8], start: u64, total_len: u64) -> Self {
+        Self { bytes, start, total_len, pieces: None }
+    }
+
+    /// Some pieces of a payload of `total_len` bytes.
+    pub const fn scattered(pieces: &'a Pieces<'a>, total_len: u64) -> Self {
+        Self { bytes: &[], start: 0, total_len, pieces: Some(pieces) }
     }
 
     /// The bytes of `span`, when this window holds them.
     pub fn get(&self, span: Span) -> Option<&'a [u8]> {
-        span.slice_of(self.bytes, self.start)
+        span.slice_of(self.bytes, self.start).or_else(|| self.pieces?.get(span))
+    }
+
+    /// True when all bytes of the payload are here.
+    pub const fn is_whole(&self) -> bool {
+        self.start == 0 && self.bytes.len() as u64 == self.total_len
     }
 
     /// All bytes of the payload.
@@ -121,10 +157,41 @@ impl<'a> Window<'a> {
     /// # Errors
     /// When the window holds only a part.
     pub fn whole_bytes(&self, codec: &'static str) -> Result<&'a [u8], CodecError> {
-        if self.start == 0 && self.bytes.len() as u64 == self.total_len {
+        if self.is_whole() {
             return Ok(self.bytes);
         }
         Err(CodecError::misuse(codec, "partial_payload", "this codec needs the whole payload"))
+    }
+}
+
+/// Bytes of a payload by position, in several pieces.
+#[derive(Clone, Debug, Default)]
+pub struct Pieces<'a> {
+    /// None lies inside another, so that starts and ends both increase.
+    pieces: Vec<(u64, &'a [u8])>,
+}
+
+impl<'a> Pieces<'a> {
+    /// Pieces, each with its position, in any order.
+    pub fn new(pieces: impl IntoIterator<Item = (u64, &'a [u8])>) -> Self {
+        let mut pieces: Vec<_> = pieces.into_iter().collect();
+        pieces.sort_unstable_by_key(|(start, bytes)| (*start, std::cmp::Reverse(bytes.len())));
+        let mut reached = 0;
+        pieces.retain(|(start, bytes)| {
+            let end = start.saturating_add(bytes.len() as u64);
+            let further = end > reached;
+            reached = reached.max(end);
+            further
+        });
+        Self { pieces }
+    }
+
+    /// The bytes of `span`, when one piece holds them all.
+    pub fn get(&self, span: Span) -> Option<&'a [u8]> {
+        // Of all that begin early enough, the last one reaches furthest.
+        let after = self.pieces.partition_point(|(start, _)| *start <= span.start);
+        let (start, bytes) = self.pieces.get(after.checked_sub(1)?)?;
+        span.slice_of(bytes, *start)
     }
 }
 
@@ -146,5 +213,26 @@ pub(crate) fn checked_range(
             "range_out_of_bounds",
             format!("range of {len} bytes from {start} reaches past the {decoded_len} bytes of the object"),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_found_whatever_their_order() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let piece = |start: usize, end: usize| (start as u64, &bytes[start..end]);
+        let pieces =
+            Pieces::new([piece(50, 60), piece(10, 20), piece(10, 30), piece(12, 14), piece(25, 40), piece(0, 0)]);
+        for start in 0..100u64 {
+            for end in start..100 {
+                let held = [(10, 30), (25, 40), (50, 60)].iter().any(|(from, to)| *from <= start && end <= *to);
+                let found = pieces.get(Span::new(start, end));
+                assert!(found.is_some() || !held, "{start}..{end}");
+                assert!(found.is_none_or(|found| found == &bytes[start as usize..end as usize]), "{start}..{end}");
+            }
+        }
     }
 }

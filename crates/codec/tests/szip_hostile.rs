@@ -55,7 +55,7 @@ fn damage_never_costs_more_than_an_error() {
         let span = codec.encoded_span(payload.len() as u64, decoded_len, start..start + len);
         if let Some(bytes) = span.and_then(|span| span.slice_of(&payload, 0)) {
             let start_byte = span.map_or(0, |span| span.start);
-            let window = Window { bytes, start: start_byte, total_len: payload.len() as u64 };
+            let window = Window::part(bytes, start_byte, payload.len() as u64);
             let _ = codec.decode_range_into(window, decoded_len, start, 1, part);
         }
         slowest = slowest.max(clock.elapsed());

@@ -50,11 +50,10 @@ impl Object {
         };
         // As a remote reader does it: only the bytes asked for, unless they do not suffice.
         let window = match self.pipeline.encoded_span(payload.len() as u64, range.clone()) {
-            Some(span) if span.end <= payload.len() as u64 => Window {
-                bytes: &payload[span.start as usize..span.end as usize],
-                start: span.start,
-                total_len: payload.len() as u64,
-            },
+            Some(span) if span.end <= payload.len() as u64 => {
+                let bytes = &payload[span.start as usize..span.end as usize];
+                Window::part(bytes, span.start, payload.len() as u64)
+            }
             _ => Window::whole(payload),
         };
         let outcome = match decode(window, &mut out) {

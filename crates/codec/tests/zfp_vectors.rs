@@ -89,7 +89,7 @@ fn every_range_of_every_vector_equals_the_slice() {
                 };
                 // Only the bytes of the span, as a remote reader would have them.
                 let bytes = &payload[span.start as usize..span.end as usize];
-                let window = Window { bytes, start: span.start, total_len: payload.len() as u64 };
+                let window = Window::part(bytes, span.start, payload.len() as u64);
                 out.fill(0xee);
                 codec.decode_range_into(window, len as u64, start as u64, 1, &mut out).unwrap();
                 assert_eq!(out, whole[start..start + count]);

@@ -160,6 +160,88 @@ fn codecs_with_blocks_read_the_blocks_that_cover() {
     }
 }
 
+/// A smooth field with noise, compressed by blosc2 into blocks of 32 KiB times eight; a message and its object's head.
+#[cfg(feature = "blosc2")]
+fn blosc2_field(shape: &[u64]) -> (Vec<f64>, Vec<u8>) {
+    let mut random = Random::new(5);
+    let count = shape.iter().product::<u64>();
+    let values: Vec<f64> = (0..count).map(|i| (i as f64 / 900.0).sin() + random.below(1 << 20) as f64 * 1e-9).collect();
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    let descriptor = DataObjectDescriptor::new(DType::Float64, shape)
+        .unwrap()
+        .with_compression("blosc2")
+        .with_param("blosc2_codec", "lz4")
+        .with_param("blosc2_clevel", 1);
+    let message = encode(&GlobalMetadata::default(), &[(&descriptor, &bytes)], &EncodeOptions::default()).unwrap();
+    (values, message)
+}
+
+#[cfg(feature = "blosc2")]
+#[test]
+fn blosc2_reads_its_map_and_the_blocks_that_cover() {
+    let (values, message) = blosc2_field(&[512, 2048]);
+    let at = Span::new(0, message.len() as u64);
+    assert!(message.len() > 5 << 20);
+    let head = fresh(&message, ReadHead::new(at, 0, Limits::default())).unwrap();
+    let options = DecodeOptions::default();
+    let machine = ReadRanges::new(head.clone(), &[(700_000, 10)], &options).unwrap();
+    let first: u64 = machine.needs().iter().map(|span| span.len()).sum();
+    assert!(first <= 4096, "{first} bytes before anything is known");
+    let source = Counting::new(&message);
+    let found = run(&source, &mut Buffers::new(), machine).unwrap();
+    assert_eq!(found[0], values[700_000..700_010].iter().flat_map(|value| value.to_ne_bytes()).collect::<Vec<u8>>());
+    // Header, trailer and one block, which stands for 256 KiB.
+    assert!(source.read() <= first + (256 << 10) + 32, "{} bytes", source.read());
+    assert!(source.calls() <= 6, "{} calls", source.calls());
+
+    // A column: every block but those between rows it does not touch; two far corners: two blocks.
+    let corners = Selection::new().stepped(0..512, 511).axis(0..4);
+    let source = Counting::new(&message);
+    let slice = run(&source, &mut Buffers::new(), ReadSlice::new(head.clone(), corners, &options).unwrap()).unwrap();
+    let last = 511 * 2048;
+    assert_eq!(slice.view().to_vec::<f64>().unwrap(), [&values[..4], &values[last..last + 4]].concat());
+    assert!(source.read() <= first + (512 << 10) + 64, "{} bytes", source.read());
+
+    // Nothing is read for nothing, and everything at once for most of it.
+    let machine = ReadRanges::new(head.clone(), &[(5, 0)], &options).unwrap();
+    assert_eq!(machine.needs(), []);
+    let machine = ReadRanges::new(head.clone(), &[(0, 900_000)], &options).unwrap();
+    assert_eq!(machine.needs(), [head.payload()]);
+}
+
+#[cfg(feature = "blosc2")]
+#[test]
+fn maps_of_blosc2_that_lie_are_clear_errors() {
+    let (_, message) = blosc2_field(&[512, 512]);
+    let at = Span::new(0, message.len() as u64);
+    let head = fresh(&message, ReadHead::new(at, 0, Limits::default())).unwrap();
+    let (start, end) = (head.payload().start as usize, head.payload().end as usize);
+    let (chunk, table) = (start + 97, start + 97 + 32);
+    // Where, what is written there, and what is said.
+    let huge = [0x7f, 0xff, 0xff, 0xff];
+    let lies: [(usize, &[u8], &str); 8] = [
+        (start + 2, b"xx", "magic"),
+        (start + 16, &huge, "frame_size"),
+        (start + 39, &huge, "truncated"),
+        (start + 58, &[0, 0, 0, 1], "frame_chunk_size"),
+        (end - 22, &[0xff; 4], "trailer"),
+        (chunk + 12, &[0xff, 0xff, 0xff, 0x7f], "chunk_size"),
+        (chunk + 8, &[1, 0, 0, 0], "block_table"),
+        (table + 8, &[0xff, 0xff, 0xff, 0x7f], "block_start"),
+    ];
+    for (place, bytes, code) in lies {
+        let mut damaged = message.clone();
+        damaged[place..place + bytes.len()].copy_from_slice(bytes);
+        // The third block of 32 768 elements.
+        let source = Counting::new(&damaged);
+        let machine = ReadRanges::new(head.clone(), &[(70_000, 5)], &DecodeOptions::default()).unwrap();
+        let error = run(&source, &mut Buffers::new(), machine).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.to_string().contains("object[0]"), "{error}");
+        assert!(source.read() < 300_000, "{code}: {} bytes", source.read());
+    }
+}
+
 #[test]
 fn one_message_is_found_without_the_others() {
     let one = MessageBuilder::new().tensor(&[50_000], &vec![1u8; 50_000]).unwrap().encode().unwrap();

@@ -287,7 +287,7 @@ impl SlicePlan {
     }
 
     /// The runs, in output order.
-    pub fn runs(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+    pub fn runs(&self) -> impl Iterator<Item = Range<u64>> + Clone + '_ {
         let mut counters = vec![0u64; self.outer.len()];
         let mut position = i128::from(self.first);
         let mut left = self.run_count();

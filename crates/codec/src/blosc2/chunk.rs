@@ -1,11 +1,13 @@
 //! Chunk header: sizes, filter, codec, and where the blocks are.
 
 use super::params::{Blosc2Params, Filter, StreamFormat};
+use super::streams::Streams;
+use super::view::{Stop, View};
 use super::{fault, parse, unsupported};
 use crate::CodecError;
-use fw_bytes::Cursor;
+use fw_bytes::{Cursor, Span};
 
-/// A chunk whose header was checked against the bytes at hand and the length it must decode to.
+/// A chunk whose header was checked against the room it has and the length it must decode to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'a> {
     /// Decoded length.
@@ -22,48 +24,61 @@ pub(super) struct Chunk<'a> {
 pub(super) enum Body<'a> {
     /// One pattern (at least a byte) over and over.
     Pattern(&'a [u8]),
-    /// The decoded bytes themselves.
-    Raw(&'a [u8]),
+    /// The decoded bytes themselves, all of them there.
+    Raw(Raw<'a>),
     /// Compressed blocks.
     Blocks(Blocks<'a>),
+}
+
+/// Where the bytes of a chunk that is not compressed are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Raw<'a> {
+    view: View<'a>,
+    at: u64,
+    end: u64,
 }
 
 /// Where the compressed blocks of a chunk are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks<'a> {
-    /// The whole chunk, which block starts count from.
-    bytes: &'a [u8],
-    /// Position of the chunk in the payload.
+    view: View<'a>,
+    /// Position of the chunk in the payload, which block starts count from.
     at: u64,
-    starts: &'a [[u8; 4]],
+    /// Where the chunk ends.
+    end: u64,
+    /// How many there are; the chunk has room for as many starts.
+    count: usize,
     pub(super) format: StreamFormat,
     /// Full blocks hold one stream per byte of an element.
     pub(super) split: bool,
 }
 
 impl<'a> Chunk<'a> {
-    /// The chunk at the beginning of `bytes`, which stand at `at` and may go on behind it.
+    /// The chunk at `at`, which ends before `end`; there may be something else between the two ends.
     ///
     /// # Errors
-    /// When the header contradicts itself, the bytes at hand, or `expected_len`.
-    pub(super) fn read(bytes: &'a [u8], at: u64, expected_len: usize) -> Result<Self, CodecError> {
-        let mut cursor = Cursor::at(bytes, at);
+    /// When the header contradicts itself, the room it has, or `expected_len`.
+    pub(super) fn read(view: View<'a>, at: u64, end: u64, expected_len: usize) -> Result<Self, Stop> {
+        let room = end.saturating_sub(at);
+        let mut cursor = Cursor::at(view.up_to(at, HEADER_LEN, end)?, at);
         let [version, _, flags, typesize] = cursor.array("chunk header").map_err(parse)?;
         if version != VERSION {
-            return Err(unsupported("chunk_version", at, format!("chunk version is {version}, expected {VERSION}")));
+            let message = format!("chunk version is {version}, expected {VERSION}");
+            return Err(unsupported("chunk_version", at, message).into());
         }
         if flags & FLAG_EXTENDED != FLAG_EXTENDED {
             let message = format!("chunk flags are {flags:#04x}, expected an extended header (0x05)");
-            return Err(unsupported("chunk_header_short", at.saturating_add(2), message));
+            return Err(unsupported("chunk_header_short", at.saturating_add(2), message).into());
         }
         let typesize = usize::from(typesize);
         if typesize == 0 {
-            return Err(fault("chunk_typesize", at.saturating_add(3), "chunk type size is 0, expected 1 to 255"));
+            let message = "chunk type size is 0, expected 1 to 255";
+            return Err(fault("chunk_typesize", at.saturating_add(3), message).into());
         }
         let len = cursor.i32_le("chunk length").map_err(parse)?;
         if usize::try_from(len) != Ok(expected_len) {
             let message = format!("chunk decodes to {len} bytes, expected {expected_len}");
-            return Err(fault("chunk_length", at.saturating_add(4), message));
+            return Err(fault("chunk_length", at.saturating_add(4), message).into());
         }
         let block_len = cursor.i32_le("block size").map_err(parse)?;
         let chunk_len = cursor.i32_le("chunk size").map_err(parse)?;
@@ -73,36 +88,46 @@ impl<'a> Chunk<'a> {
         let [_, flags2] = cursor.array("flags").map_err(parse)?;
         let filter = read_filter(slots, metas, at.saturating_add(16))?;
 
-        let chunk_bytes = usize::try_from(chunk_len).ok().and_then(|len| bytes.get(..len)).ok_or_else(|| {
-            let message = format!("chunk claims {chunk_len} bytes, {} are there", bytes.len());
-            fault("chunk_size", at.saturating_add(12), message)
-        })?;
+        let too_short = |message: String| fault("chunk_size", at.saturating_add(12), message);
+        let claimed = u64::try_from(chunk_len).ok().filter(|len| *len <= room);
+        let claimed = claimed.ok_or_else(|| too_short(format!("chunk claims {chunk_len} bytes, {room} are there")))?;
         // Whatever the header claims, the chunk ends where it says.
-        let held = chunk_bytes.get(HEADER_LEN..).ok_or_else(|| {
-            let message = format!("chunk claims {chunk_len} bytes, expected at least {HEADER_LEN}");
-            fault("chunk_size", at.saturating_add(12), message)
-        })?;
+        let (body_at, end) = (at.saturating_add(HEADER_LEN as u64), at.saturating_add(claimed));
+        let held = claimed
+            .checked_sub(HEADER_LEN as u64)
+            .ok_or_else(|| too_short(format!("chunk claims {chunk_len} bytes, expected at least {HEADER_LEN}")))?;
         if flags2 & FLAGS2_UNKNOWN != 0 {
             let message = format!("chunk flags are {flags2:#04x}: dictionaries and lazy chunks are not supported");
-            return Err(unsupported("chunk_flags", at.saturating_add(31), message));
+            return Err(unsupported("chunk_flags", at.saturating_add(31), message).into());
         }
         let body = match (flags2 >> 4) & 7 {
-            0 if flags & FLAG_RAW != 0 => Body::Raw(held.get(..expected_len).ok_or_else(|| {
-                let message = format!("chunk stores {} bytes, expected {expected_len}", held.len());
-                fault("chunk_size", at.saturating_add(12), message)
-            })?),
+            0 if flags & FLAG_RAW != 0 => {
+                if held < expected_len as u64 {
+                    return Err(too_short(format!("chunk stores {held} bytes, expected {expected_len}")).into());
+                }
+                Body::Raw(Raw { view, at: body_at, end })
+            }
             0 => {
                 let Some(format) = StreamFormat::from_number(flags >> 5) else {
                     let message = format!("codec number {} of the chunk flags is unknown", flags >> 5);
-                    return Err(unsupported("chunk_codec", at.saturating_add(2), message));
+                    return Err(unsupported("chunk_codec", at.saturating_add(2), message).into());
                 };
                 let split = flags & FLAG_NOT_SPLIT == 0;
-                Body::Blocks(Blocks::read(chunk_bytes, at, len, block_len, format, split)?)
+                Body::Blocks(Blocks {
+                    count: block_count(expected_len, block_len, held, at)?,
+                    view,
+                    at,
+                    end,
+                    format,
+                    split,
+                })
             }
-            SPECIAL_REPEAT => Body::Pattern(held.get(..typesize).ok_or_else(|| {
-                let message = format!("repeated value has {} bytes, expected {typesize}", held.len());
-                fault("chunk_size", at.saturating_add(12), message)
-            })?),
+            SPECIAL_REPEAT => {
+                if held < typesize as u64 {
+                    return Err(too_short(format!("repeated value has {held} bytes, expected {typesize}")).into());
+                }
+                Body::Pattern(view.take(body_at, typesize, end, "repeated value")?)
+            }
             special => Body::Pattern(special_pattern(special, typesize, at.saturating_add(31))?),
         };
         let block_len = match body {
@@ -112,12 +137,19 @@ impl<'a> Chunk<'a> {
                 let size = usize::try_from(block_len).unwrap_or(0);
                 if blocks.split && !size.is_multiple_of(typesize) {
                     let message = format!("split blocks of {size} bytes do not hold whole elements of {typesize}");
-                    return Err(fault("block_size", at.saturating_add(8), message));
+                    return Err(fault("block_size", at.saturating_add(8), message).into());
                 }
                 size
             }
         };
         Ok(Self { len: expected_len, block_len, typesize, filter, body })
+    }
+
+    /// Decoded bytes of a block, and how many streams it has: a short last block is never split.
+    pub(super) fn block(&self, blocks: &Blocks<'_>, index: usize) -> (usize, usize) {
+        let start = index.saturating_mul(self.block_len);
+        let len = self.block_len.min(self.len.saturating_sub(start));
+        (len, if blocks.split && len == self.block_len { self.typesize } else { 1 })
     }
 
     /// A chunk that exists only as a number in the index of the frame.
@@ -127,38 +159,79 @@ impl<'a> Chunk<'a> {
     }
 }
 
-impl<'a> Blocks<'a> {
-    fn read(
-        bytes: &'a [u8],
-        at: u64,
-        len: i32,
-        block_len: i32,
-        format: StreamFormat,
-        split: bool,
-    ) -> Result<Self, CodecError> {
-        let (Ok(len), Ok(block_len @ 1..)) = (usize::try_from(len), usize::try_from(block_len)) else {
-            let message = format!("block size is {block_len}, expected 1 or more");
-            return Err(fault("block_size", at.saturating_add(8), message));
-        };
-        let count = len.div_ceil(block_len);
-        let (table, _) = bytes.get(HEADER_LEN..).unwrap_or_default().as_chunks::<4>();
-        let starts = table.get(..count).ok_or_else(|| {
-            let message = format!("{count} blocks need a table of as many starts, {} fit the chunk", table.len());
-            fault("block_table", at.saturating_add(HEADER_LEN as u64), message)
-        })?;
-        Ok(Self { bytes, at, starts, format, split })
+impl<'a> Raw<'a> {
+    /// The bytes from `start` of the chunk on.
+    pub(super) fn bytes(&self, start: usize, len: usize) -> Result<&'a [u8], Stop> {
+        self.view.take(self.at.saturating_add(start as u64), len, self.end, "stored bytes")
     }
 
-    /// A cursor at the first stream of a block.
-    pub(super) fn open(&self, index: usize) -> Result<Cursor<'a>, CodecError> {
-        let entry_at = self.at.saturating_add(HEADER_LEN as u64).saturating_add(4 * index as u64);
-        let start = self.starts.get(index).map_or(-1, |entry| i32::from_le_bytes(*entry));
-        let rest = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..)).ok_or_else(|| {
-            let message = format!("block {index} starts at {start}, the chunk has {} bytes", self.bytes.len());
-            fault("block_start", entry_at, message)
-        })?;
-        Ok(Cursor::at(rest, self.at.saturating_add((self.bytes.len() - rest.len()) as u64)))
+    /// Where they are.
+    pub(super) fn span(&self, start: usize, len: usize) -> Span {
+        let at = self.at.saturating_add(start as u64);
+        Span::new(at, at.saturating_add(len as u64))
     }
+}
+
+impl<'a> Blocks<'a> {
+    /// Where the block begins in the payload.
+    pub(super) fn start(&self, index: usize) -> Result<u64, Stop> {
+        let entry_at = self.table().start.saturating_add(4 * index as u64);
+        let start = i32::from_le_bytes(self.view.array(entry_at, self.end, "block start")?);
+        self.checked_start(index, start).map_err(Stop::Fault)
+    }
+
+    /// Where every block begins, in the order of these places.
+    pub(super) fn sorted_starts(&self) -> Result<Vec<u64>, Stop> {
+        let table = self.view.take(self.table().start, 4 * self.count, self.end, "block starts")?;
+        // One that is out of the chunk is a fault of that block, not of the others.
+        let starts = table.as_chunks::<4>().0.iter().map(|entry| i32::from_le_bytes(*entry));
+        let mut starts: Vec<u64> = starts.filter_map(|start| self.checked_start(0, start).ok()).collect();
+        starts.sort_unstable();
+        Ok(starts)
+    }
+
+    /// The streams of a block.
+    pub(super) fn open(&self, index: usize) -> Result<Streams<'a>, Stop> {
+        Ok(Streams::new(self.view, self.start(index)?, self.end))
+    }
+
+    /// Where the table of starts is.
+    pub(super) fn table(&self) -> Span {
+        let at = self.at.saturating_add(HEADER_LEN as u64);
+        Span::new(at, at.saturating_add(4 * self.count as u64))
+    }
+
+    /// Where the chunk ends.
+    pub(super) const fn end(&self) -> u64 {
+        self.end
+    }
+
+    pub(super) const fn view(&self) -> &View<'a> {
+        &self.view
+    }
+
+    fn checked_start(&self, index: usize, start: i32) -> Result<u64, CodecError> {
+        let place = u64::try_from(start).ok().and_then(|start| self.at.checked_add(start));
+        place.filter(|place| *place <= self.end).ok_or_else(|| {
+            let len = self.end.saturating_sub(self.at);
+            let message = format!("block {index} starts at {start}, the chunk has {len} bytes");
+            fault("block_start", self.table().start.saturating_add(4 * index as u64), message)
+        })
+    }
+}
+
+/// How many blocks a chunk has, when its `held` bytes have room for as many starts.
+fn block_count(len: usize, block_len: i32, held: u64, at: u64) -> Result<usize, CodecError> {
+    let Ok(block_len @ 1..) = usize::try_from(block_len) else {
+        let message = format!("block size is {block_len}, expected 1 or more");
+        return Err(fault("block_size", at.saturating_add(8), message));
+    };
+    let (count, room) = (len.div_ceil(block_len), held / 4);
+    if count as u64 > room {
+        let message = format!("{count} blocks need a table of as many starts, {room} fit the chunk");
+        return Err(fault("block_table", at.saturating_add(HEADER_LEN as u64), message));
+    }
+    Ok(count)
 }
 
 /// What the header of a chunk to be written says.
@@ -239,4 +312,4 @@ const FLAG_NOT_SPLIT: u8 = 0x10;
 /// Everything but the number of a special chunk.
 const FLAGS2_UNKNOWN: u8 = 0x8f;
 /// How chunks without blocks are cut for threads.
-const FREE_BLOCK_LEN: usize = 1 << 20;
+pub(super) const FREE_BLOCK_LEN: usize = 1 << 20;

@@ -4,7 +4,8 @@ use super::chunk::{Blocks, Body, Chunk};
 use super::frame::Frame;
 use super::inner::Decompressor;
 use super::params::Filter;
-use super::{fault, filter, parse};
+use super::streams::Stream;
+use super::{fault, filter};
 use crate::shuffle::unshuffle_range;
 use crate::{CodecError, alloc, parallel};
 use std::sync::{Mutex, PoisonError};
@@ -149,16 +150,13 @@ fn decode_piece(chunk: &Chunk<'_>, piece: Piece<'_>, scratch: &mut Scratch) -> R
             fill(pattern, block_start.saturating_add(skip), out);
             return Ok(());
         }
-        Body::Raw(bytes) => {
-            let from = block_start.saturating_add(skip);
-            let source = bytes.get(from..).and_then(|bytes| bytes.get(..out.len()));
-            // The chunk was checked to hold all its bytes, so this cannot fail; the error keeps the function total.
-            out.copy_from_slice(source.ok_or_else(|| fault("chunk_size", 0, "stored bytes are missing"))?);
+        Body::Raw(raw) => {
+            out.copy_from_slice(raw.bytes(block_start.saturating_add(skip), out.len())?);
             return Ok(());
         }
         Body::Blocks(blocks) => blocks,
     };
-    let block_len = chunk.block_len.min(chunk.len.saturating_sub(block_start));
+    let (block_len, _) = chunk.block(&blocks, block);
     let whole = out.len() == block_len;
     let plain = filter::is_identity(chunk.filter, chunk.typesize);
     if whole && plain {
@@ -190,38 +188,16 @@ fn read_streams(
     out: &mut [u8],
     inner: &mut Decompressor,
 ) -> Result<(), CodecError> {
-    let mut cursor = blocks.open(block)?;
-    // A short last block is never split.
-    let streams = if blocks.split && out.len() == chunk.block_len { chunk.typesize } else { 1 };
-    let stream_len = out.len() / streams;
+    let mut streams = blocks.open(block)?;
+    let (_, count) = chunk.block(blocks, block);
+    let stream_len = out.len() / count;
     for part in out.chunks_exact_mut(stream_len.max(1)) {
-        let at = cursor.position();
-        let size = cursor.i32_le("stream size").map_err(parse)?;
-        match usize::try_from(size) {
-            Ok(0) => part.fill(0),
-            Ok(size) if size == part.len() => part.copy_from_slice(cursor.take(size, "stored stream").map_err(parse)?),
-            // No encoder writes a stream longer than what it stands for. Refusing them keeps the work proportional
-            // to the output even when many blocks point at the same bytes.
-            Ok(size) if size > part.len() => {
-                let message = format!("stream of {size} bytes for {} decoded bytes", part.len());
-                return Err(fault("stream_size", at, message));
-            }
-            Ok(size) => {
-                let stream = cursor.take(size, "compressed stream").map_err(parse)?;
-                inner.decompress(blocks.format, stream, part).map_err(|what| {
-                    fault("stream_malformed", at.saturating_add(4), format!("block {block}: {what}"))
-                })?;
-            }
-            Err(_) => {
-                let token = cursor.u8("run token").map_err(parse)?;
-                match (token, u8::try_from(size.unsigned_abs())) {
-                    (RUN_TOKEN, Ok(byte)) => part.fill(byte),
-                    _ => {
-                        let message = format!("stream size {size} with token {token:#04x} is not a run of one byte");
-                        return Err(fault("stream_run", at, message));
-                    }
-                }
-            }
+        match streams.next(part.len())? {
+            Stream::Run(byte) => part.fill(byte),
+            Stream::Stored(bytes) => part.copy_from_slice(bytes),
+            Stream::Compressed(bytes, at) => inner
+                .decompress(blocks.format, bytes, part)
+                .map_err(|what| fault("stream_malformed", at, format!("block {block}: {what}")))?,
         }
     }
     Ok(())
@@ -248,6 +224,3 @@ pub(super) fn grown(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
 
 /// Bytes unshuffled at a time: they stay in the first-level cache.
 const PIECE: usize = 16 << 10;
-
-/// Stands behind the size of a stream that repeats one byte.
-pub(super) const RUN_TOKEN: u8 = 1;

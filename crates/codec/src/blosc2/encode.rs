@@ -1,9 +1,10 @@
 //! Bytes to chunks: blocks are packed on any number of threads and joined in order, so the result is always the same.
 
 use super::chunk::{self, HeaderFields};
-use super::decode::{RUN_TOKEN, grown};
+use super::decode::grown;
 use super::inner::Compressor;
 use super::params::Blosc2Params;
+use super::streams::RUN_TOKEN;
 use super::{NAME, filter, frame};
 use crate::{CodecError, alloc, parallel};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ pub(super) fn frame(params: &Blosc2Params, input: &[u8], threads: usize, out: &m
 }
 
 /// Appends a whole frame whose chunks hold `chunk_len` bytes each.
-fn frame_of_chunks(
+pub(super) fn frame_of_chunks(
     params: &Blosc2Params,
     chunk_len: usize,
     input: &[u8],
@@ -230,6 +231,7 @@ const MIN_SPECIAL_LEN: usize = 32;
 mod tests {
     use super::super::decode;
     use super::super::frame::Frame;
+    use super::super::view::View;
     use super::*;
 
     /// Several chunks, one of them all zeros, the last one short: as for inputs above 256 MiB.
@@ -242,7 +244,7 @@ mod tests {
         for threads in [1, 3] {
             let mut bytes = Vec::new();
             frame_of_chunks(&params, 8000, &input, threads, &mut bytes).unwrap();
-            let frame = Frame::read(&bytes, input.len() as u64).unwrap();
+            let frame = Frame::read(View::whole(&bytes), input.len() as u64).unwrap();
             let mut whole = vec![1; input.len()];
             decode::range(&frame, 0, threads, &mut whole).unwrap();
             assert!(whole == input);

@@ -1,10 +1,11 @@
 //! The frame around the chunks: header, index of chunk offsets, trailer.
 
-use super::chunk::{self, Chunk, HeaderFields};
+use super::chunk::{self, Body, Chunk, HeaderFields};
 use super::params::{Blosc2Params, InnerCodec};
-use super::{NAME, decode, fault, parse, unsupported};
+use super::view::{Stop, View, inside};
+use super::{NAME, decode, fault, locate, parse, unsupported};
 use crate::CodecError;
-use fw_bytes::Cursor;
+use fw_bytes::{Cursor, Span};
 
 /// A frame whose header, trailer and index were checked against the payload and the length it must decode to.
 #[derive(Debug)]
@@ -14,9 +15,11 @@ pub(super) struct Frame<'a> {
     /// Decoded length of every chunk but the last.
     chunk_len: u64,
     typesize: usize,
-    /// The bytes of all chunks, which offsets count from.
-    chunks: &'a [u8],
-    chunks_at: u64,
+    /// Decoded length of blocks, as far as the header is to be believed.
+    stated_block_len: Option<u64>,
+    view: View<'a>,
+    /// Where the chunks are; offsets count from its start.
+    chunks: Span,
     /// One offset per chunk.
     index: Vec<[u8; 8]>,
     index_at: u64,
@@ -27,28 +30,28 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// When a field contradicts another, the payload or `expected_len`.
-    pub(super) fn read(payload: &'a [u8], expected_len: u64) -> Result<Self, CodecError> {
-        let mut cursor = Cursor::new(payload);
+    pub(super) fn read(view: View<'a>, expected_len: u64) -> Result<Self, Stop> {
+        let mut cursor = Cursor::new(view.up_to(0, HEADER_LEN, view.len())?);
         cursor.expect(MAGIC, "magic", "frame magic").map_err(parse)?;
         let header_len = tagged(&mut cursor, 0xd2, "header size", Cursor::i32_be)?;
         if usize::try_from(header_len) != Ok(HEADER_LEN) {
             let message = format!("frame header has {header_len} bytes, expected {HEADER_LEN} (no metalayers)");
-            return Err(unsupported("header_size", 10, message));
+            return Err(unsupported("header_size", 10, message).into());
         }
         let frame_len = tagged(&mut cursor, 0xcf, "frame size", Cursor::u64_be)?;
-        if frame_len != payload.len() as u64 {
-            let message = format!("frame claims {frame_len} bytes, the payload has {}", payload.len());
-            return Err(fault("frame_size", 15, message));
+        if frame_len != view.len() {
+            let message = format!("frame claims {frame_len} bytes, the payload has {}", view.len());
+            return Err(fault("frame_size", 15, message).into());
         }
         let [flags, kind, _, _] = tagged(&mut cursor, 0xa4, "frame flags", Cursor::array::<4>)?;
         if flags & 0x0f != FORMAT_VERSION || flags & FLAG_OFFSETS_64 == 0 || kind != 0 {
             let message = format!("frame flags are {flags:02x} {kind:02x}, expected 12 00 (version 2, contiguous)");
-            return Err(unsupported("frame_flags", 25, message));
+            return Err(unsupported("frame_flags", 25, message).into());
         }
         let len = tagged(&mut cursor, 0xd3, "uncompressed size", Cursor::i64_be)?;
         if u64::try_from(len) != Ok(expected_len) {
             let message = format!("frame decodes to {len} bytes, expected {expected_len}");
-            return Err(CodecError { message, ..CodecError::length(NAME, expected_len, 0) }.at(29));
+            return Err(CodecError { message, ..CodecError::length(NAME, expected_len, 0) }.at(29).into());
         }
         let compressed_len = tagged(&mut cursor, 0xd3, "compressed size", Cursor::i64_be)?;
         let typesize = tagged(&mut cursor, 0xd2, "type size", Cursor::i32_be)?;
@@ -56,7 +59,7 @@ impl<'a> Frame<'a> {
             .ok()
             .filter(|size| *size > 0)
             .ok_or_else(|| fault("frame_typesize", 47, format!("type size is {typesize}, expected 1 or more")))?;
-        let _block_len = tagged(&mut cursor, 0xd2, "block size", Cursor::i32_be)?;
+        let block_len = tagged(&mut cursor, 0xd2, "block size", Cursor::i32_be)?;
         let chunk_len = tagged(&mut cursor, 0xd2, "chunk size", Cursor::i32_be)?;
         let _threads = tagged(&mut cursor, 0xd1, "threads", Cursor::i16_be)?;
         let _threads = tagged(&mut cursor, 0xd1, "threads", Cursor::i16_be)?;
@@ -64,7 +67,7 @@ impl<'a> Frame<'a> {
         let has_trailing_metadata = cursor.u8("metalayer flag").map_err(parse)?;
         if !matches!(has_trailing_metadata, 0xc2 | 0xc3) {
             let message = format!("metalayer flag is {has_trailing_metadata:#04x}, expected c2 or c3");
-            return Err(fault("frame_field", at, message));
+            return Err(fault("frame_field", at, message).into());
         }
         cursor.expect(&[0xd8, 0x06], "frame_field", "filter record").map_err(parse)?;
         let _filters: [u8; 16] = cursor.array("filters").map_err(parse)?;
@@ -73,21 +76,23 @@ impl<'a> Frame<'a> {
         let chunks_at = cursor.position();
         let chunks = u64::try_from(compressed_len)
             .map_err(|_| fault("compressed_size", 38, format!("compressed size is {compressed_len}")))
-            .and_then(|len| cursor.take_u64(len, "chunks").map_err(parse))?;
-        let index_at = cursor.position();
-        let trailer_len = trailer_len(payload)?;
-        let index_len = cursor.remaining().checked_sub(trailer_len).ok_or_else(|| {
-            let have = cursor.remaining();
+            .and_then(|len| inside(chunks_at, len, view.len(), "chunks"))?;
+        let (index_at, trailer_len) = (chunks.end, trailer_len(view)?);
+        let have = view.len().saturating_sub(index_at);
+        let index_end = view.len().checked_sub(trailer_len).filter(|end| *end >= index_at).ok_or_else(|| {
             fault("trailer", index_at, format!("trailer of {trailer_len} bytes in the last {have} of the frame"))
         })?;
-        let index_bytes = cursor.take(index_len, "index").map_err(parse)?;
 
         let chunk_len = match u64::try_from(chunk_len) {
             Ok(chunk_len @ 1..) => chunk_len,
-            _ => return Err(fault("frame_chunk_size", 57, format!("chunk size is {chunk_len}, expected 1 or more"))),
+            _ => {
+                let message = format!("chunk size is {chunk_len}, expected 1 or more");
+                return Err(fault("frame_chunk_size", 57, message).into());
+            }
         };
-        let index = read_index(index_bytes, index_at, expected_len, chunk_len)?;
-        Ok(Self { len: expected_len, chunk_len, typesize, chunks, chunks_at, index, index_at })
+        let index = read_index(view, Span::new(index_at, index_end), expected_len, chunk_len)?;
+        let stated_block_len = u64::try_from(block_len).ok().filter(|len| (1..=chunk_len).contains(len));
+        Ok(Self { len: expected_len, chunk_len, typesize, stated_block_len, view, chunks, index, index_at })
     }
 
     /// Decoded length of every chunk but the last.
@@ -95,33 +100,48 @@ impl<'a> Frame<'a> {
         self.chunk_len
     }
 
-    /// Decoded length of the blocks, when they lie at multiples of it in the whole.
+    /// Decoded length of the blocks: those of the first chunk, which the others are likely to share.
     pub(super) fn block_len(&self) -> Option<u64> {
-        let block_len = self.chunk(0).ok()?.block_len as u64;
-        let aligned = self.index.len() <= 1 || self.chunk_len.is_multiple_of(block_len.max(1));
-        (block_len > 0 && aligned).then_some(block_len)
+        let first = self.chunk(0).ok()?;
+        match first.body {
+            Body::Blocks(_) => Some(first.block_len as u64),
+            // A chunk without blocks says nothing about the others; what is stored can be read from any byte on.
+            Body::Raw(_) if self.index.len() == 1 => Some(STORED_TOGETHER),
+            _ => Some(self.stated_block_len.unwrap_or(chunk::FREE_BLOCK_LEN as u64)),
+        }
+    }
+
+    /// About how many bytes the header of a chunk and the table of its blocks take.
+    pub(super) fn chunk_head_len(&self) -> u64 {
+        let blocks = self.stated_block_len.map_or(1, |len| self.chunk_len.min(self.len).div_ceil(len));
+        blocks.saturating_mul(4).saturating_add(chunk::HEADER_LEN as u64).clamp(MIN_CHUNK_HEAD, MAX_CHUNK_HEAD)
+    }
+
+    /// Where the chunks end.
+    pub(super) const fn chunks_end(&self) -> u64 {
+        self.chunks.end
     }
 
     /// The chunk that holds the decoded bytes from `number * chunk_len` on.
-    pub(super) fn chunk(&self, number: u64) -> Result<Chunk<'a>, CodecError> {
+    pub(super) fn chunk(&self, number: u64) -> Result<Chunk<'a>, Stop> {
         let entry_at = self.index_at;
         let entry = usize::try_from(number).ok().and_then(|number| self.index.get(number));
         let start = number.checked_mul(self.chunk_len).filter(|start| *start < self.len);
         let (Some(entry), Some(start)) = (entry, start) else {
             let message = format!("chunk {number} is not in the index of {} chunks", self.index.len());
-            return Err(fault("chunk_index", entry_at, message));
+            return Err(fault("chunk_index", entry_at, message).into());
         };
         let offset = u64::from_le_bytes(*entry);
         // Both are at most an `i32`, so the length of one chunk fits in memory.
         let len = self.chunk_len.min(self.len - start) as usize;
         if offset >> 63 != 0 {
-            return Chunk::special(((offset >> 56) & 7) as u8, len, self.typesize, entry_at);
+            return Ok(Chunk::special(((offset >> 56) & 7) as u8, len, self.typesize, entry_at)?);
         }
-        let bytes = usize::try_from(offset).ok().and_then(|offset| self.chunks.get(offset..)).ok_or_else(|| {
+        let at = self.chunks.start.checked_add(offset).filter(|at| *at <= self.chunks.end).ok_or_else(|| {
             let message = format!("chunk {number} starts at {offset}, the chunks have {} bytes", self.chunks.len());
             fault("chunk_offset", entry_at, message)
         })?;
-        Chunk::read(bytes, self.chunks_at.saturating_add(offset), len)
+        Chunk::read(self.view, at, self.chunks.end, len)
     }
 }
 
@@ -227,33 +247,38 @@ fn tagged<'a, T>(
 }
 
 /// The trailer says its own length in front of its last record.
-fn trailer_len(payload: &[u8]) -> Result<usize, CodecError> {
-    let at = (payload.len() as u64).saturating_sub(TRAILER_END as u64);
-    let tail = payload.len().checked_sub(TRAILER_END).and_then(|start| payload.get(start..)).unwrap_or_default();
-    let mut cursor = Cursor::at(tail, at);
+fn trailer_len(view: View<'_>) -> Result<u64, Stop> {
+    let at = view.len().saturating_sub(TRAILER_END as u64);
+    // The header stands before, so a payload is longer than this.
+    let mut cursor = Cursor::at(view.up_to(at, TRAILER_END, view.len())?, at);
     let len = tagged(&mut cursor, 0xce, "trailer length", Cursor::u32_be)?;
     cursor.expect(&[0xd8], "trailer", "frame fingerprint").map_err(parse)?;
-    match usize::try_from(len) {
-        Ok(len) if len >= TRAILER.len() => Ok(len),
-        _ => Err(fault("trailer", at, format!("trailer has {len} bytes, expected at least {}", TRAILER.len()))),
+    if (len as usize) < TRAILER.len() {
+        let message = format!("trailer has {len} bytes, expected at least {}", TRAILER.len());
+        return Err(fault("trailer", at, message).into());
     }
+    Ok(u64::from(len))
 }
 
 /// The index is a chunk of offsets.
-fn read_index(bytes: &[u8], at: u64, len: u64, chunk_len: u64) -> Result<Vec<[u8; 8]>, CodecError> {
+fn read_index(view: View<'_>, place: Span, len: u64, chunk_len: u64) -> Result<Vec<[u8; 8]>, Stop> {
     let count = len.div_ceil(chunk_len);
     // Chunks of a few bytes would let an index outgrow what it describes.
     if count > 1 && count.checked_mul(8).is_none_or(|index_len| index_len > len) {
         let message = format!("{count} chunks of {chunk_len} bytes, expected chunks of at least 8");
-        return Err(unsupported("frame_chunk_size", 57, message));
+        return Err(unsupported("frame_chunk_size", 57, message).into());
     }
     let Ok(count) = usize::try_from(count) else {
-        return Err(fault("chunk_index", at, format!("{count} chunks do not fit in memory")));
+        return Err(fault("chunk_index", place.start, format!("{count} chunks do not fit in memory")).into());
     };
     if count == 0 {
         return Ok(Vec::new());
     }
-    let chunk = Chunk::read(bytes, at, count.saturating_mul(8))?;
+    let chunk = Chunk::read(view, place.start, place.end, count.saturating_mul(8))?;
+    let absent = if view.is_whole() { Vec::new() } else { locate::whole_chunk(&chunk)? };
+    if !absent.is_empty() {
+        return Err(Stop::Absent(absent));
+    }
     let mut index = vec![[0; 8]; count];
     decode::chunk_range(&chunk, 0, 1, index.as_flattened_mut())?;
     Ok(index)
@@ -261,7 +286,7 @@ fn read_index(bytes: &[u8], at: u64, len: u64, chunk_len: u64) -> Result<Vec<[u8
 
 /// `9e`: array of 14; `a8`: text of 8.
 const MAGIC: &[u8] = b"\x9e\xa8b2frame\0";
-const HEADER_LEN: usize = 97;
+pub(super) const HEADER_LEN: usize = 97;
 const FORMAT_VERSION: u8 = 2;
 const FLAG_OFFSETS_64: u8 = 0x10;
 /// "Forward compatible".
@@ -272,3 +297,9 @@ const TRAILER: &[u8] = b"\x94\x01\x93\xcd\x00\x06\xde\x00\x00\xdc\x00\x00\xce\x0
 /// From the length field of the trailer to its end: length, type, fingerprint.
 const TRAILER_END: usize = 5 + 2 + 16;
 const MAX_CHUNK_LEN: usize = 256 << 20;
+/// Runs of stored bytes this close are read in one go.
+const STORED_TOGETHER: u64 = 4096;
+/// A last chunk may have a few more blocks than the others.
+const MIN_CHUNK_HEAD: u64 = 256;
+/// More than this is not fetched of a chunk before its header was seen.
+const MAX_CHUNK_HEAD: u64 = 64 << 10;

@@ -3,7 +3,8 @@
 //! **What it does.** The input is cut into chunks (256 MiB), the chunks into blocks (some hundred KiB). Each block has
 //! its bytes transposed, is split into one stream per byte of an element where that helps, and every stream is
 //! compressed by the inner codec. Blocks know nothing of each other, so they are encoded and decoded on any number of
-//! threads, straight into the final buffer, and a range costs only the blocks it touches.
+//! threads, straight into the final buffer, and a range costs only the blocks it touches: of a payload that is fetched
+//! piece by piece, header, trailer and tables of blocks are asked for first, then those blocks.
 //!
 //! **Specification.** Codecs, clause 9; the mask flavour in clause 14.
 //!
@@ -36,15 +37,21 @@ mod encode; // bytes -> chunk, block by block
 mod filter; // byte and bit transposition of one block
 mod frame; // frame header, index and trailer
 mod inner; // one stream through the inner codec
+mod locate; // which bytes of a frame a range needs
 mod lz4hc; // LZ4 blocks, searching harder
 mod matches; // finding repeated strings, for the two encoders above
 mod params; // checked parameters, block sizes
+mod streams; // the streams of a block
+mod view; // the bytes of a frame, as far as they are at hand
 
 pub use params::{Blosc2Params, Filter, InnerCodec};
 
 use crate::codec::checked_range;
 use crate::{Codec, CodecError, Window, alloc};
 use frame::Frame;
+use fw_bytes::Span;
+use std::ops::Range;
+use view::View;
 
 /// The `blosc2` compressor with checked parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,11 +98,11 @@ impl Codec for Blosc2 {
     }
 
     fn decode_into(&self, encoded: &[u8], threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
-        decode::range(&Frame::read(encoded, out.len() as u64)?, 0, threads, out)
+        decode::range(&Frame::read(View::whole(encoded), out.len() as u64)?, 0, threads, out)
     }
 
     fn decode_to_vec(&self, encoded: &[u8], decoded_len: usize, threads: usize) -> Result<Vec<u8>, CodecError> {
-        let frame = Frame::read(encoded, decoded_len as u64)?;
+        let frame = Frame::read(View::whole(encoded), decoded_len as u64)?;
         if threads <= 1 && decoded_len < alloc::FRESH_FROM {
             return decode::append(&frame, decoded_len);
         }
@@ -105,11 +112,22 @@ impl Codec for Blosc2 {
     }
 
     fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
-        Frame::read(encoded, decoded_len).map(drop)
+        Frame::read(View::whole(encoded), decoded_len)?;
+        Ok(())
+    }
+
+    /// Frame header and trailer first, then the tables of the chunks that are touched, then blocks.
+    fn still_needed(
+        &self,
+        encoded: Window<'_>,
+        decoded_len: u64,
+        ranges: &[Range<u64>],
+    ) -> Result<Option<Vec<Span>>, CodecError> {
+        locate::still_needed(encoded, decoded_len, ranges).map(Some)
     }
 
     fn block_len(&self, encoded: Option<Window<'_>>, decoded_len: u64) -> Option<u64> {
-        Frame::read(encoded?.whole_bytes(NAME).ok()?, decoded_len).ok()?.block_len()
+        Frame::read(View::new(encoded?), decoded_len).ok()?.block_len()
     }
 
     fn decode_range_into(
@@ -121,7 +139,7 @@ impl Codec for Blosc2 {
         out: &mut [u8],
     ) -> Result<(), CodecError> {
         checked_range(NAME, decoded_len, start, out.len())?;
-        decode::range(&Frame::read(encoded.whole_bytes(NAME)?, decoded_len)?, start, threads, out)
+        decode::range(&Frame::read(View::new(encoded), decoded_len)?, start, threads, out)
     }
 }
 

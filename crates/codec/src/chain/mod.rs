@@ -31,6 +31,7 @@
 mod build; // parameters -> codecs
 mod decode; // payload -> values
 mod encode; // values -> payload
+mod locate; // which bytes many parts need, by what the payload says itself
 mod options; // how to decode
 mod params; // what a descriptor says, typed
 mod parts; // many parts of the values

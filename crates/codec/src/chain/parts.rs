@@ -11,8 +11,8 @@ pub trait Payload {
     /// Length of the whole payload.
     fn total_len(&self) -> u64;
 
-    /// A window that holds a span of the payload; the whole payload for `None`. A payload that is all at hand need not
-    /// ask which.
+    /// A window that holds a span of the payload; for `None` the whole payload, or all the pieces of it that are at hand.
+    /// A payload that is all at hand need not ask which.
     ///
     /// # Errors
     /// `partial_payload` when the bytes are not there.
@@ -43,7 +43,7 @@ pub enum Access {
 
 impl Pipeline {
     /// How to decode runs of elements, in any order. Some codecs say in the payload how large their blocks are; without
-    /// it, one range that covers all runs is taken.
+    /// it, one range that covers all runs is taken. See [`Pipeline::locate`] for payloads that are fetched piece by piece.
     ///
     /// # Errors
     /// A run outside the object, elements that do not begin at byte boundaries, a codec that is not built in.

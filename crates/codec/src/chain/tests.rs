@@ -114,9 +114,9 @@ proptest! {
             // What a remote reader holds: only the span.
             let total_len = encoded.payload.len() as u64;
             let window = match pipeline.plan(total_len, range.clone()).unwrap() {
-                Plan::Partial { span: Some(span) } => Window {
-                    bytes: &encoded.payload[span.start as usize..span.end as usize], start: span.start, total_len,
-                },
+                Plan::Partial { span: Some(span) } => {
+                    Window::part(&encoded.payload[span.start as usize..span.end as usize], span.start, total_len)
+                }
                 _ => Window::whole(&encoded.payload),
             };
             let outcome = pipeline.decode_range_into(window, range.clone(), &options, &mut part);
@@ -237,7 +237,7 @@ fn ranges_of_every_codec_say_what_they_cost() {
     };
     assert_eq!(decode(&[0; 20], &mut [0; 3]), "output_length_mismatch");
     assert_eq!(decode(&[0; 19], &mut [0; 4]), "payload_length_mismatch");
-    let window = Window { bytes: &[0; 6], start: 0, total_len: 20 };
+    let window = Window::part(&[0; 6], 0, 20);
     let outcome = pipeline.decode_range_into(window, 2..4, &DecodeOptions::default(), &mut [0; 4]);
     assert_eq!(outcome.unwrap_err().code, "partial_payload");
 }

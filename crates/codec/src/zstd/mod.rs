@@ -112,7 +112,7 @@ fn decompress<W: WriteBuf + ?Sized>(encoded: &[u8], len: usize, out: &mut W) -> 
             Some(context) => context,
             None => kept.insert(DCtx::try_create().ok_or_else(no_memory)?),
         };
-        Ok(context.decompress(out, encoded))
+        Ok::<_, CodecError>(context.decompress(out, encoded))
     })?;
     match outcome {
         Ok(found) if found == len => Ok(()),

@@ -92,7 +92,7 @@ fn any_range_equals_the_slice() {
                     continue;
                 };
                 let bytes = &case.payload[span.start as usize..span.end as usize];
-                let window = Window { bytes, start: span.start, total_len: whole.total_len };
+                let window = Window::part(bytes, span.start, whole.total_len);
                 part.fill(0);
                 windows += 1;
                 match codec.decode_range_into(window, case.decoded_len, start, 1, &mut part) {

@@ -144,7 +144,7 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// A run that reaches past the end, elements or codecs that cannot be cut; codec faults.
     pub fn decode_range(&self, ranges: &[(u64, u64)], options: &DecodeOptions) -> Result<Vec<Vec<u8>>> {
-        pipeline::decode_ranges(self, ranges, options)
+        pipeline::decode_ranges(self, ranges, options).and_then(pipeline::done)
     }
 
     /// Decodes an N-dimensional selection; only what it touches when the codec can seek, and every block of the codec
@@ -174,7 +174,7 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// A selection that does not fit the shape; codec faults.
     pub fn slice(&self, selection: impl Into<Selection>, options: &DecodeOptions) -> Result<TensorBuf> {
-        pipeline::slice(self, &selection.into(), options)
+        pipeline::slice(self, &selection.into(), options).and_then(pipeline::done)
     }
 
     /// What [`ObjectView::slice`] would cost: runs, a covering range, or the whole object when the codec cannot seek.

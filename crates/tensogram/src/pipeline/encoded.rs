@@ -2,7 +2,7 @@
 
 use crate::describe::{DataObjectDescriptor, MaskDescriptor};
 use crate::error::{Fault, Result, TensogramError};
-use fw_bytes::Span;
+use fw_bytes::{Span, Step};
 use fw_codec::Window;
 
 /// An object whose encoded bytes can be looked at.
@@ -13,7 +13,7 @@ pub(crate) trait Encoded {
     /// Bytes of the encoded payload, masks excluded.
     fn payload_len(&self) -> u64;
 
-    /// A window on the payload that holds `span` of it; the whole payload for `None`.
+    /// A window on the payload that holds `span` of it; for `None` the whole payload, or all that is at hand of it.
     fn window(&self, span: Option<Span>) -> Result<Window<'_>>;
 
     /// The whole payload, when all of it is at hand.
@@ -32,6 +32,14 @@ pub(crate) trait Encoded {
 pub(crate) fn not_at_hand(span: Span) -> TensogramError {
     let message = format!("bytes {span} of the object are not at hand");
     TensogramError::Encoding(Fault::misuse(PARTIAL_PAYLOAD, message))
+}
+
+/// The result of work on an object that is all at hand, for which nothing more can be asked.
+pub(crate) fn done<T>(step: Step<T>) -> Result<T> {
+    match step {
+        Step::Done(value) => Ok(value),
+        Step::Need(spans) => Err(not_at_hand(spans.first().copied().unwrap_or_default())),
+    }
 }
 
 /// The code of errors that more bytes of the payload would mend.

@@ -12,7 +12,7 @@ pub use range::SliceCost;
 
 pub(crate) use decode::{check_head, checked_pipeline, decode_into, decode_to_vec};
 pub(crate) use encode::{FiniteCheck, Prepared, prepare, prepare_pre_encoded};
-pub(crate) use encoded::{Encoded, PARTIAL_PAYLOAD, not_at_hand};
+pub(crate) use encoded::{Encoded, PARTIAL_PAYLOAD, done, not_at_hand};
 pub(crate) use masks::read_masks;
 pub(crate) use objects::map_objects;
 pub(crate) use plan::pipeline_of;

@@ -8,7 +8,7 @@ use crate::describe::DataObjectDescriptor;
 use crate::error::{Fault, Result, TensogramError};
 use crate::message::too_large;
 use crate::read::DecodeOptions;
-use fw_bytes::Span;
+use fw_bytes::{Span, Step};
 use fw_codec::chain::{Access, Compression, Filter, Payload, Pipeline};
 use fw_codec::{CodecError, Window};
 use fw_tensor::{DType, Selection, SlicePlan, TensorBuf, TensorError};
@@ -32,17 +32,22 @@ pub enum SliceCost {
     Whole,
 }
 
-/// Decodes runs of elements, one buffer per run; refuses codecs that would have to decode everything.
+/// Decodes runs of elements, one buffer per run; refuses codecs that would have to decode everything. Asks for spans of
+/// the payload when a map in it says that more is needed than is at hand.
 pub(crate) fn decode_ranges(
     object: &impl Encoded,
     ranges: &[(u64, u64)],
     options: &DecodeOptions,
-) -> Result<Vec<Vec<u8>>> {
+) -> Result<Step<Vec<Vec<u8>>>> {
     let descriptor = object.descriptor();
     let pipeline = checked_pipeline(object, options)?;
     check_ranges(descriptor, &pipeline)?;
     let width = descriptor.dtype.byte_width().unwrap_or(1);
     let runs = runs_of(descriptor, ranges)?;
+    let access = match pipeline.locate(object.window(None)?, runs.iter().cloned())? {
+        Step::Done(access) => access,
+        Step::Need(spans) => return Ok(Step::Need(spans)),
+    };
     let mut parts = Vec::with_capacity(runs.len());
     for run in &runs {
         // The whole object fits in 64 bits and this is a part of it.
@@ -50,7 +55,6 @@ pub(crate) fn decode_ranges(
         parts.push(fw_codec::alloc::zeroed(bytes)?);
     }
     let chain = chain_options(descriptor, options)?;
-    let access = pipeline.access(whole_window(object), runs.iter().cloned())?;
     let places = runs.iter().cloned().zip(parts.iter_mut().map(Vec::as_mut_slice));
     pipeline.decode_parts(&Bytes(object), &access, places, &chain)?;
     if options.restore_non_finite && object.is_masked() && !ranges.is_empty() {
@@ -59,11 +63,11 @@ pub(crate) fn decode_ranges(
             masks.restore(part, descriptor.dtype, chain.order, run.start);
         }
     }
-    Ok(parts)
+    Ok(Step::Done(parts))
 }
 
-/// The payload bytes that [`decode_ranges`] needs; `None` means all of them. Everything is checked that can be checked
-/// without looking at any.
+/// The payload bytes that [`decode_ranges`] needs first; `None` means all of them. Everything is checked that can be
+/// checked without looking at any.
 pub(crate) fn range_spans(
     descriptor: &DataObjectDescriptor,
     payload_len: u64,
@@ -74,21 +78,23 @@ pub(crate) fn range_spans(
     pipeline.check_limits(payload_len, &options.limits)?;
     check_ranges(descriptor, &pipeline)?;
     let runs = runs_of(descriptor, ranges)?;
-    let access = pipeline.access(None, runs.iter().cloned())?;
-    Ok(pipeline.spans(payload_len, &access, runs)?)
+    first_spans(&pipeline, payload_len, runs.iter().cloned())
 }
 
-/// Decodes an N-dimensional selection, whatever the codec.
-pub(crate) fn slice(object: &impl Encoded, selection: &Selection, options: &DecodeOptions) -> Result<TensorBuf> {
+/// Decodes an N-dimensional selection, whatever the codec. Asks for more as [`decode_ranges`] does.
+pub(crate) fn slice(object: &impl Encoded, selection: &Selection, options: &DecodeOptions) -> Result<Step<TensorBuf>> {
     let descriptor = object.descriptor();
     let pipeline = checked_pipeline(object, options)?;
     let plan = plan_of(descriptor, selection)?;
     let chain = chain_options(descriptor, options)?;
     let width = descriptor.dtype.byte_width().ok_or(TensorError::Unsliceable { dtype: descriptor.dtype })?;
+    let access = match pipeline.locate(object.window(None)?, plan.runs())? {
+        Step::Done(access) => access,
+        Step::Need(spans) => return Ok(Step::Need(spans)),
+    };
     let total = usize::try_from(plan.element_count().saturating_mul(width as u64)).map_err(|_| too_large())?;
     let mut data = fw_codec::alloc::zeroed(total)?;
     let run = (plan.run_len() as usize * width).max(1);
-    let access = pipeline.access(whole_window(object), plan.runs())?;
     pipeline.decode_parts(&Bytes(object), &access, plan.runs().zip(data.chunks_exact_mut(run)), &chain)?;
     if options.restore_non_finite && object.is_masked() {
         let masks = read_masks(object)?;
@@ -96,10 +102,10 @@ pub(crate) fn slice(object: &impl Encoded, selection: &Selection, options: &Deco
             masks.restore(out, descriptor.dtype, chain.order, range.start);
         }
     }
-    Ok(TensorBuf::new(descriptor.dtype, plan.shape().to_vec(), data)?)
+    Ok(Step::Done(TensorBuf::new(descriptor.dtype, plan.shape().to_vec(), data)?))
 }
 
-/// The payload bytes that [`slice`] needs; `None` means all of them.
+/// The payload bytes that [`slice`] needs first; `None` means all of them.
 pub(crate) fn slice_spans(
     descriptor: &DataObjectDescriptor,
     payload_len: u64,
@@ -109,8 +115,7 @@ pub(crate) fn slice_spans(
     let pipeline = pipeline_of(descriptor)?;
     pipeline.check_limits(payload_len, &options.limits)?;
     let plan = plan_of(descriptor, selection)?;
-    let access = pipeline.access(None, plan.runs())?;
-    Ok(pipeline.spans(payload_len, &access, plan.runs())?)
+    first_spans(&pipeline, payload_len, plan.runs())
 }
 
 /// What [`slice`] would cost.
@@ -140,6 +145,17 @@ impl<E: Encoded> Payload for Bytes<'_, E> {
         }
         self.0.window(span()).map_err(|error| CodecError::misuse("pipeline", PARTIAL_PAYLOAD, error.to_string()))
     }
+}
+
+/// What to fetch before anything of the payload was seen; `None` means all of it.
+fn first_spans<R>(pipeline: &Pipeline, payload_len: u64, runs: R) -> Result<Option<Vec<Span>>>
+where
+    R: IntoIterator<Item = Range<u64>> + Clone,
+{
+    Ok(match pipeline.locate(Window::part(&[], 0, payload_len), runs.clone())? {
+        Step::Need(spans) => Some(spans),
+        Step::Done(access) => pipeline.spans(payload_len, &access, runs)?,
+    })
 }
 
 fn whole_window(object: &impl Encoded) -> Option<Window<'_>> {

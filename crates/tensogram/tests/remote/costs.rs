@@ -151,6 +151,36 @@ fn one_element_of_each_of_a_hundred_large_messages_costs_little() {
 }
 
 #[test]
+fn a_slice_of_a_blosc2_object_costs_its_map_and_its_blocks() {
+    use fw_tensogram::{DataObjectDescriptor, EncodeOptions, GlobalMetadata, encode};
+    let values: Vec<f32> =
+        (0..2_000_000u32).map(|i| (i as f32 / 500.0).sin() + (i.wrapping_mul(2_654_435_761) >> 20) as f32).collect();
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    let descriptor = DataObjectDescriptor::new(fw_tensor::DType::Float32, &[1000, 2000]).unwrap();
+    let descriptor = descriptor.with_compression("blosc2").with_param("blosc2_clevel", 1);
+    let message = encode(&GlobalMetadata::default(), &[(&descriptor, &bytes)], &EncodeOptions::default()).unwrap();
+    assert!(message.len() > 3_000_000, "{} bytes", message.len());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("blosc2.tgm"), &message).unwrap();
+    let Some(server) = Server::files(folder.path()) else { return };
+    let proxy = Proxy::new(server.address, NO_DELAY);
+    let remote = open_source(&proxy.url("blosc2.tgm"), &quick()).unwrap();
+    remote.object_head(0usize, 0).unwrap();
+    proxy.counted();
+    let (options, selection) = (DecodeOptions::default(), fw_tensor::Selection::new().axis(700..701).axis(10..20));
+    let slice = remote.slice(0usize, 0, &selection, &options).unwrap();
+    assert_eq!(slice.view().to_vec::<f32>().unwrap(), values[700 * 2000 + 10..700 * 2000 + 20]);
+    let (requests, bytes) = proxy.counted();
+    // The head of the frame came with opening; then the trailer, then a block of 128 KiB.
+    assert!(requests <= 3 && bytes <= (136 << 10), "{requests} requests, {bytes} bytes");
+    // The map is known now.
+    let (_, runs) = remote.decode_range(0usize, 0, &[(5, 3)], &options).unwrap();
+    assert_eq!(floats(&runs[0]), values[5..8]);
+    let (requests, bytes) = proxy.counted();
+    assert!(requests <= 1 && bytes <= (130 << 10), "{requests} requests, {bytes} bytes");
+}
+
+#[test]
 fn awaited_streamed_and_waited_for_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
     irregular(folder.path(), 5);

@@ -8,7 +8,7 @@ use crate::frame::Lookup;
 use crate::pipeline::{self, Encoded, PARTIAL_PAYLOAD, not_at_hand};
 use crate::read::DecodeOptions;
 use fw_bytes::{Span, Step};
-use fw_codec::Window;
+use fw_codec::{Pieces, Window};
 use fw_tensor::{Selection, TensorBuf};
 
 /// Runs of elements, `(first, count)` over the flattened tensor; one buffer per run.
@@ -34,8 +34,9 @@ impl ReadRanges {
         Ok(Self { part, ranges: ranges.to_vec() })
     }
 
-    /// The ranges of the source that a poll needs. Once they are at hand, the next poll decodes, which may be long work
-    /// (and may, for some codecs, ask for the whole payload after all).
+    /// The ranges of the source that a poll needs. Once they are at hand, the next poll decodes, which may be long work,
+    /// or asks for more: a codec whose payload holds its own map (blosc2) looks at that first, and others may find that
+    /// they need the whole payload after all.
     pub fn needs(&self) -> &[Span] {
         &self.part.needs
     }
@@ -94,13 +95,14 @@ impl Access for ReadSlice {
     }
 }
 
-/// What both have in common: the bytes to fetch, and the second try with all of them.
+/// What both have in common: the bytes to fetch, and what to do when they do not suffice.
 #[derive(Clone, Debug)]
 struct Part {
     head: ObjectHead,
     options: DecodeOptions,
-    /// In the source, sorted and without overlaps.
+    /// In the source.
     needs: Vec<Span>,
+    /// The whole payload was asked for.
     whole: bool,
 }
 
@@ -122,19 +124,28 @@ impl Part {
     fn poll<T, L: Lookup + ?Sized>(
         &mut self,
         have: &L,
-        decode: impl FnOnce(&Partial<'_, L>, &DecodeOptions) -> Result<T>,
+        decode: impl FnOnce(&Partial<'_, L>, &DecodeOptions) -> Result<Step<T>>,
     ) -> Result<Step<T>> {
         let absent = missing(have, self.needs.iter().copied());
         if !absent.is_empty() {
             return Ok(Step::Need(absent));
         }
-        let object = Partial { head: &self.head, have };
+        let payload = self.head.payload();
+        let at_hand = self.needs.iter().filter(|span| payload.contains(**span));
+        // Everything needed is there: that was just made sure of.
+        let pieces = at_hand.filter_map(|span| Some((span.start.saturating_sub(payload.start), have.lookup(*span)?)));
+        let object = Partial { head: &self.head, have, pieces: Pieces::new(pieces) };
         match decode(&object, &self.options) {
-            Ok(value) => Ok(Step::Done(value)),
+            Ok(Step::Done(value)) => Ok(Step::Done(value)),
+            Ok(Step::Need(spans)) => {
+                let more: Vec<Span> = spans.iter().filter_map(|span| inside(payload, *span)).collect();
+                self.needs.extend(&more);
+                Ok(Step::Need(more))
+            }
             Err(error) if error.code() == PARTIAL_PAYLOAD && !self.whole => {
                 self.whole = true;
-                self.needs.push(self.head.payload());
-                Ok(Step::need(self.head.payload()))
+                self.needs.push(payload);
+                Ok(Step::need(payload))
             }
             Err(error) => Err(error.on(format!("object[{}]", self.head.index))),
         }
@@ -145,6 +156,8 @@ impl Part {
 struct Partial<'h, L: ?Sized> {
     head: &'h ObjectHead,
     have: &'h L,
+    /// What was asked for of the payload, by position in it.
+    pieces: Pieces<'h>,
 }
 
 impl<L: Lookup + ?Sized> Encoded for Partial<'_, L> {
@@ -160,15 +173,15 @@ impl<L: Lookup + ?Sized> Encoded for Partial<'_, L> {
         let payload = self.head.payload();
         let total_len = payload.len();
         if let Some(bytes) = self.whole_payload() {
-            return Ok(Window { bytes, start: 0, total_len });
+            return Ok(Window::part(bytes, 0, total_len));
         }
-        let Some(span) = span else { return Err(not_at_hand(payload)) };
+        let Some(span) = span else { return Ok(Window::scattered(&self.pieces, total_len)) };
         if span.is_empty() {
-            return Ok(Window { bytes: &[], start: span.start, total_len });
+            return Ok(Window::part(&[], span.start, total_len));
         }
-        let Some(place) = inside(payload, span) else { return Ok(Window { bytes: &[], start: 0, total_len }) };
+        let Some(place) = inside(payload, span) else { return Ok(Window::part(&[], 0, total_len)) };
         let bytes = self.have.lookup(place).ok_or_else(|| not_at_hand(span))?;
-        Ok(Window { bytes, start: span.start, total_len })
+        Ok(Window::part(bytes, span.start, total_len))
     }
 
     fn whole_payload(&self) -> Option<&[u8]> {
