@@ -54,7 +54,7 @@ impl Fletcher16 {
     fn short(self, bytes: &[u8]) -> Self {
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
         if let Some(simd) = sse2::Simd::try_new() {
-            return sse2::feed(simd, self, bytes);
+            return sse2::feed::<{ SHORT / 16 }>(simd, self, bytes);
         }
         self.words(bytes)
     }
@@ -65,7 +65,7 @@ impl Fletcher16 {
         if let Some(sums) = avx2::feed(self, bytes) {
             return sums;
         } else if let Some(simd) = sse2::Simd::try_new() {
-            return sse2::feed(simd, self, bytes);
+            return sse2::feed::<{ usize::MAX }>(simd, self, bytes);
         }
         let (sums, rest) = self.lanes(bytes);
         sums.words(rest)

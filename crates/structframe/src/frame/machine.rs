@@ -11,7 +11,7 @@
 
 use super::event::{BadChecksum, Counters, Event, Frame, count};
 use crate::wire::{
-    Fields, Framing, HeaderKind, Lookup, MessageInfo, PayloadKind, Profile, checksum, long_checksum, read_fields,
+    Fields, Framing, HeaderKind, Lookup, MessageInfo, PayloadKind, Profile, Seeds, checksum, long_checksum, read_fields,
 };
 use fw_bytes::Span;
 
@@ -48,8 +48,8 @@ pub(super) struct Machine<L> {
     framing: Framing,
     /// The profile with this framing.
     profile: Option<Profile>,
-    /// Nothing is pending at `pos`; may be false although nothing is.
-    quiet: bool,
+    /// The same while nothing is pending at `pos`; may be `None` although nothing is.
+    swift: Option<Profile>,
     lookup: L,
     /// How many bytes the reader can hold.
     capacity: u64,
@@ -87,7 +87,7 @@ impl<L: Lookup> Machine<L> {
         Self {
             framing,
             profile: framing.profile(),
-            quiet: framing.header_len() as u64 <= capacity,
+            swift: framing.profile().filter(|_| framing.header_len() as u64 <= capacity),
             lookup,
             capacity,
             pos: 0,
@@ -108,22 +108,20 @@ impl<L: Lookup> Machine<L> {
     /// Calls count here, so the way without one is part of the caller, for the usual profiles of small and of large frames.
     #[inline(always)]
     pub(super) fn next<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
-        if self.quiet {
-            let event = match self.profile {
-                Some(Profile::Standard) => self.swift(const { Profile::Standard.framing() }, window),
-                Some(Profile::Bulk) => self.swift(const { Profile::Bulk.framing() }, window),
-                _ => None,
-            };
-            if event.is_some() {
-                return event;
-            }
-            // All has been told.
-            if self.pos == window.end() {
-                self.need = self.pos.saturating_add(1);
-                return None;
-            }
+        let event = match self.swift {
+            Some(Profile::Standard) => self.swift(const { Profile::Standard.framing() }, window),
+            Some(Profile::Bulk) => self.swift(const { Profile::Bulk.framing() }, window),
+            _ => None,
+        };
+        if event.is_some() {
+            return event;
         }
-        self.careful(window, more)
+        // All has been told.
+        if self.swift.is_some() && self.pos == window.end() {
+            self.need = self.pos.saturating_add(1);
+            return None;
+        }
+        self.careful(window.bytes, window.base, more)
     }
 
     /// The frame at `pos`, if it is good, usual and all there, and nothing else is going on.
@@ -131,6 +129,10 @@ impl<L: Lookup> Machine<L> {
     fn swift<'w>(&mut self, framing: Framing, window: Window<'w>) -> Option<Event<'w>> {
         let at = self.pos;
         let bytes = window.bytes.get(usize::try_from(at.wrapping_sub(window.base)).ok()?..)?;
+        // Once, so that nothing below asks again.
+        if bytes.len() < framing.overhead() {
+            return None;
+        }
         let (start, behind) = bytes.split_first_chunk::<2>()?;
         if *start != framing.start() {
             return None;
@@ -153,7 +155,7 @@ impl<L: Lookup> Machine<L> {
     /// when it must be looked at.
     #[inline(always)]
     pub(super) fn hasten(&mut self, held: &[u8], byte: u8) -> Option<usize> {
-        if !self.quiet || self.profile != Some(Profile::Standard) {
+        if self.swift != Some(Profile::Standard) {
             return None;
         }
         let [first, second] = const { Profile::Standard.framing().start() };
@@ -172,11 +174,12 @@ impl<L: Lookup> Machine<L> {
         Some(wait)
     }
 
-    /// The next event whatever it takes; remembers whether anything is left to be careful about.
+    /// The next event whatever it takes; remembers whether anything is left to be careful about. A window in two parts: as
+    /// one it would be put into memory even where this is not called.
     #[inline(never)]
-    fn careful<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
-        let event = self.quick_or_step(window, more);
-        self.quiet = self.is_quiet();
+    fn careful<'w>(&mut self, bytes: &'w [u8], base: u64, more: More) -> Option<Event<'w>> {
+        let event = self.quick_or_step(Window { bytes, base }, more);
+        self.swift = self.profile.filter(|_| self.is_quiet());
         event
     }
 
@@ -313,7 +316,7 @@ impl<L: Lookup> Machine<L> {
         self.oversized_end = at;
         (self.pos, self.run, self.false_bytes, self.need) = (at, at, 0, at.saturating_add(1));
         (self.open, self.rescan, self.compared, self.last_sequence) = (None, None, None, None);
-        self.quiet = self.is_quiet();
+        self.swift = self.profile.filter(|_| self.is_quiet());
     }
 
     /// The first byte that is still needed.
@@ -522,11 +525,9 @@ impl Found {
             return Ok(());
         };
         let covered = before.get(framing.start_len()..).unwrap_or_default();
-        let fields_len = framing.header_len().saturating_sub(framing.start_len());
-        let info = self.info.as_ref();
+        let seeds = Seeds::new(framing, self.info.as_ref());
         let long = framing.max_payload_len() > 0xff;
-        let computed =
-            if long { long_checksum(covered, fields_len, info) } else { checksum(covered, fields_len, info) };
+        let computed = if long { long_checksum(covered, seeds) } else { checksum(covered, seeds) };
         // As numbers: compared as arrays they would take a way through memory.
         let good = u16::from_le_bytes(computed) == u16::from_le_bytes(*carried);
         if good { Ok(()) } else { Err((computed, *carried)) }

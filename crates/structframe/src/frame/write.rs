@@ -1,6 +1,6 @@
 //! Frames into the caller's buffer.
 
-use crate::wire::{Fields, Framing, Header, Layout, MessageInfo, fresh_checksum, write_head};
+use crate::wire::{Fields, Framing, Header, Layout, MessageInfo, Seeds, fresh_checksum, write_head};
 use core::fmt;
 
 /// Writes a frame to the beginning of `out` and returns it. `payload` has the layout of the framing
@@ -42,8 +42,7 @@ pub(crate) fn seal<'o>(
         && let Some((before, trailer)) = frame.split_last_chunk_mut::<2>()
     {
         let covered = before.get(framing.start_len()..).unwrap_or_default();
-        let fields_len = framing.header_len().saturating_sub(framing.start_len());
-        *trailer = fresh_checksum(covered, fields_len, info);
+        *trailer = fresh_checksum(covered, Seeds::new(framing, Some(info)));
     }
     Ok(frame)
 }

@@ -97,20 +97,17 @@ pub(crate) fn write_head(framing: Framing, fields: Fields, frame: &mut [u8]) {
     }
 }
 
-/// The same of bytes that were written a moment ago: read wider than they were written, short ones would have to wait until
-/// they have reached the cache.
+/// The checksum of bytes that were written a moment ago: read wider than they were written, short ones would have to wait
+/// until they have reached the cache.
 #[inline(always)]
-pub(crate) fn fresh_checksum(covered: &[u8], fields_len: usize, info: &MessageInfo) -> [u8; 2] {
-    let split = fields_len.saturating_add(info.base_size.into());
-    if covered.len() > SHORT || covered.len() > split {
-        return checksum(covered, fields_len, Some(info));
+pub(crate) fn fresh_checksum(covered: &[u8], seeds: Seeds) -> [u8; 2] {
+    if covered.len() > SHORT || covered.len() > seeds.at {
+        return checksum(covered, seeds);
     }
     let mut sums = Fletcher16::new();
-    for byte in covered {
+    for byte in covered.iter().chain(&seeds.magic) {
         sums.roll(*byte);
     }
-    sums.roll(info.magic[0]);
-    sums.roll(info.magic[1]);
     sums.value()
 }
 
@@ -124,20 +121,35 @@ fn put<const N: usize>(to: &mut [u8], bytes: [u8; N]) {
     }
 }
 
-/// The checksum over what follows the start bytes, `fields_len` bytes of fields and the payload, with the seeds after the
-/// base part (SF-12).
+/// The checksum over what follows the start bytes, with the seeds where they belong (SF-12).
 #[inline(always)]
-pub(crate) fn checksum(covered: &[u8], fields_len: usize, info: Option<&MessageInfo>) -> [u8; 2] {
-    // For an unknown id the seeds are zeros behind the payload.
-    let (magic, base) = info.map_or(([0; 2], usize::MAX), |info| (info.magic, info.base_size.into()));
-    let base = fields_len.saturating_add(base);
-    if covered.len() > base { split_checksum(covered, base, magic) } else { plain_checksum(covered, magic) }
+pub(crate) fn checksum(covered: &[u8], seeds: Seeds) -> [u8; 2] {
+    let Seeds { at, magic } = seeds;
+    if covered.len() > at { split_checksum(covered, at, magic) } else { plain_checksum(covered, magic) }
 }
 
 /// The same of frames that may be long: a call costs them little, and spares every reader the code.
 #[inline(never)]
-pub(crate) fn long_checksum(covered: &[u8], fields_len: usize, info: Option<&MessageInfo>) -> [u8; 2] {
-    checksum(covered, fields_len, info)
+pub(crate) fn long_checksum(covered: &[u8], seeds: Seeds) -> [u8; 2] {
+    checksum(covered, seeds)
+}
+
+/// What is summed up besides the bytes of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seeds {
+    /// Behind how many bytes after the start.
+    at: usize,
+    magic: [u8; 2],
+}
+
+impl Seeds {
+    /// After the base part of the payload; for an unknown id, zeros behind all of it.
+    #[inline(always)]
+    pub(crate) fn new(framing: Framing, info: Option<&MessageInfo>) -> Self {
+        let fields_len = framing.header_len().saturating_sub(framing.start_len());
+        let (at, magic) = info.map_or((usize::MAX, [0; 2]), |info| (info.base_size.into(), info.magic));
+        Self { at: fields_len.saturating_add(at), magic }
+    }
 }
 
 #[inline(always)]

@@ -4,11 +4,11 @@ use super::Fletcher16;
 use core::arch::x86_64::__m128i;
 pub(super) use pulp::core_arch::x86::Sse2 as Simd;
 
-/// Feeds bytes, of which there are a few vectors at most: one addition has to wait for the other.
+/// Feeds at most `16 * PAIRS + 15` bytes. A small number makes straight code of what is a loop otherwise.
 ///
 /// As in [`lanes`](Fletcher16::lanes), every lane keeps the sum of its own bytes and the sum of those sums before each vector.
 #[inline(always)]
-pub(super) fn feed(simd: Simd, mut sums: Fletcher16, bytes: &[u8]) -> Fletcher16 {
+pub(super) fn feed<const PAIRS: usize>(simd: Simd, mut sums: Fletcher16, bytes: &[u8]) -> Fletcher16 {
     let Some(first) = bytes.first_chunk::<8>() else {
         for x in bytes {
             sums.roll(*x);
@@ -17,7 +17,8 @@ pub(super) fn feed(simd: Simd, mut sums: Fletcher16, bytes: &[u8]) -> Fletcher16
     };
     // Zeros in front change nothing: what is left over goes first, behind as many zeros as make it eight bytes, or sixteen.
     let (rest, words) = bytes.as_rchunks::<8>();
-    let rest = u64::from_le_bytes(*first).checked_shl(64 - 8 * rest.len() as u32).unwrap_or(0);
+    // In two steps: all eight bytes must go when none is left over.
+    let rest = (u64::from_le_bytes(*first) << 8) << (56 - 8 * rest.len());
     let (single, pairs) = words.as_rchunks::<2>();
     let mut own = match single {
         [word] => vector(simd, rest, u64::from_le_bytes(*word)),
@@ -25,7 +26,7 @@ pub(super) fn feed(simd: Simd, mut sums: Fletcher16, bytes: &[u8]) -> Fletcher16
     };
     let zero = simd._mm_setzero_si128();
     let mut before = zero;
-    for [low, high] in pairs {
+    for [low, high] in pairs.iter().take(PAIRS) {
         before = simd._mm_add_epi8(before, own);
         own = simd._mm_add_epi8(own, vector(simd, u64::from_le_bytes(*low), u64::from_le_bytes(*high)));
     }
