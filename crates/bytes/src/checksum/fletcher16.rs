@@ -59,7 +59,8 @@ impl Fletcher16 {
         self.words(bytes)
     }
 
-    /// Feeds more bytes than [`SHORT`].
+    /// Feeds more bytes than [`SHORT`]. Never a part of [`update`](Self::update), where short runs would pay for its registers.
+    #[inline(never)]
     fn long(self, bytes: &[u8]) -> Self {
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
         if let Some(sums) = avx2::feed(self, bytes) {

@@ -121,7 +121,11 @@ impl<L: Lookup> Machine<L> {
             self.need = self.pos.saturating_add(1);
             return None;
         }
-        self.careful(window.bytes, window.base, more)
+        let (event, pos) = self.careful(window.bytes, window.base, more);
+        // Assigned here, where the compiler sees it, so that a loop over frames keeps it in a register: read back from memory
+        // it would make every frame wait for the one before.
+        self.pos = pos;
+        event
     }
 
     /// The frame at `pos`, if it is good, usual and all there, and nothing else is going on.
@@ -146,7 +150,8 @@ impl<L: Lookup> Machine<L> {
         let frame = bytes.get(..total)?;
         let found = Found { fields, info: Some(info), total };
         found.verify(framing, frame).ok()?;
-        let end = at.saturating_add(total as u64);
+        // Within the window, whose end is a position too.
+        let end = at.wrapping_add(total as u64);
         (self.pos, self.run) = (end, end);
         Some(self.delivered(framing, at, &found, found.payload(framing, frame), false))
     }
@@ -174,13 +179,13 @@ impl<L: Lookup> Machine<L> {
         Some(wait)
     }
 
-    /// The next event whatever it takes; remembers whether anything is left to be careful about. A window in two parts: as
-    /// one it would be put into memory even where this is not called.
+    /// The next event whatever it takes, and `pos`; remembers whether anything is left to be careful about. The window comes
+    /// in two parts: as one it would be put into memory even where this is not called.
     #[inline(never)]
-    fn careful<'w>(&mut self, bytes: &'w [u8], base: u64, more: More) -> Option<Event<'w>> {
+    fn careful<'w>(&mut self, bytes: &'w [u8], base: u64, more: More) -> (Option<Event<'w>>, u64) {
         let event = self.quick_or_step(Window { bytes, base }, more);
         self.swift = self.profile.filter(|_| self.is_quiet());
-        event
+        (event, self.pos)
     }
 
     /// True when nothing is pending at `pos`: the bytes before all belong to events.
