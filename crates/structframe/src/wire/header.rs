@@ -105,9 +105,11 @@ pub(crate) fn fresh_checksum(covered: &[u8], seeds: Seeds) -> [u8; 2] {
         return checksum(covered, seeds);
     }
     let mut sums = Fletcher16::new();
-    for byte in covered.iter().chain(&seeds.magic) {
+    for byte in covered {
         sums.roll(*byte);
     }
+    sums.roll(seeds.magic[0]);
+    sums.roll(seeds.magic[1]);
     sums.value()
 }
 
