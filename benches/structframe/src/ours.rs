@@ -3,101 +3,15 @@
 use fw_bytes::checksum::Fletcher16;
 use fw_dynamic::columns::Capture;
 use fw_dynamic::{Codec, FrameCodec};
-use fw_structframe::{
-    Event, Frames, Header, Layout, Message, MessageError, MessageInfo, Profile, Stream, read_message, write_message,
-};
+use fw_structframe::{Event, Frames, Header, Message, MessageInfo, Profile, Stream, read_message, write_message};
 
-/// As our generator prints it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Small {
-    pub(crate) stamp: u32,
-    pub(crate) x: f32,
-    pub(crate) y: f32,
-    pub(crate) z: f32,
-    pub(crate) status: u16,
-    pub(crate) mode: u8,
-    pub(crate) ok: bool,
-}
+/// What our generator makes of `bench.sf`; a test of the generator holds it to that.
+#[path = "generated.rs"]
+#[rustfmt::skip]
+#[allow(dead_code, unreachable_pub, reason = "generated code has more than is measured, for any crate")]
+mod generated;
 
-impl Message for Small {
-    const INFO: MessageInfo = MessageInfo { id: 1, max_size: 20, base_size: 20, min_size: 20, magic: [68, 1] };
-
-    #[inline]
-    fn encode(&self, _: Layout, out: &mut [u8]) -> Result<usize, MessageError> {
-        let have = out.len();
-        let out = out.first_chunk_mut::<20>().ok_or(MessageError::BufferTooShort { need: 20, have })?;
-        out[0..4].copy_from_slice(&self.stamp.to_le_bytes());
-        out[4..8].copy_from_slice(&self.x.to_le_bytes());
-        out[8..12].copy_from_slice(&self.y.to_le_bytes());
-        out[12..16].copy_from_slice(&self.z.to_le_bytes());
-        out[16..18].copy_from_slice(&self.status.to_le_bytes());
-        out[18] = self.mode;
-        out[19] = self.ok.into();
-        Ok(20)
-    }
-
-    #[inline]
-    fn decode(_: Layout, payload: &[u8]) -> Result<Self, MessageError> {
-        let mut image = [0; 20];
-        let bytes = match payload.first_chunk::<20>() {
-            Some(bytes) => bytes,
-            None => {
-                image[..payload.len()].copy_from_slice(payload);
-                &image
-            }
-        };
-        let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-        Ok(Self {
-            stamp: u32::from_le_bytes(four(0)),
-            x: f32::from_le_bytes(four(4)),
-            y: f32::from_le_bytes(four(8)),
-            z: f32::from_le_bytes(four(12)),
-            status: u16::from_le_bytes([bytes[16], bytes[17]]),
-            mode: bytes[18],
-            ok: bytes[19] != 0,
-        })
-    }
-}
-
-/// As our generator prints it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Large {
-    pub(crate) stamp: u32,
-    pub(crate) frame: u32,
-    pub(crate) flags: u32,
-    pub(crate) body: [u8; 2048],
-}
-
-impl Message for Large {
-    const INFO: MessageInfo = MessageInfo { id: 2, max_size: 2060, base_size: 2060, min_size: 2060, magic: [26, 66] };
-
-    #[inline]
-    fn encode(&self, _: Layout, out: &mut [u8]) -> Result<usize, MessageError> {
-        let have = out.len();
-        let out = out.first_chunk_mut::<2060>().ok_or(MessageError::BufferTooShort { need: 2060, have })?;
-        out[0..4].copy_from_slice(&self.stamp.to_le_bytes());
-        out[4..8].copy_from_slice(&self.frame.to_le_bytes());
-        out[8..12].copy_from_slice(&self.flags.to_le_bytes());
-        out[12..].copy_from_slice(&self.body);
-        Ok(2060)
-    }
-
-    #[inline]
-    fn decode(_: Layout, payload: &[u8]) -> Result<Self, MessageError> {
-        let mut image = [0; 2060];
-        let bytes = match payload.first_chunk::<2060>() {
-            Some(bytes) => bytes,
-            None => {
-                image[..payload.len()].copy_from_slice(payload);
-                &image
-            }
-        };
-        let four = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let mut body = [0; 2048];
-        body.copy_from_slice(&bytes[12..]);
-        Ok(Self { stamp: four(0), frame: four(4), flags: four(8), body })
-    }
-}
+pub(crate) use generated::{Large, Small};
 
 pub(crate) const INFOS: [MessageInfo; 2] = [Small::INFO, Large::INFO];
 
@@ -121,7 +35,9 @@ pub(crate) fn large_messages(count: usize) -> Vec<Large> {
     (0..count as u32).map(message).collect()
 }
 
-pub(crate) fn encode<M: Message>(profile: Profile, messages: &[M], out: &mut [u8]) -> usize {
+/// Inlined, as is [`parse`]: in a caller's code the profile is a constant, and so it is in the peers'.
+#[inline(always)]
+fn encode<M: Message>(profile: Profile, messages: &[M], out: &mut [u8]) -> usize {
     let mut at = 0;
     for message in messages {
         let frame = write_message(profile.framing(), Header::default(), message, &mut out[at..]);
@@ -138,6 +54,7 @@ pub(crate) fn encode_large(messages: &[Large], out: &mut [u8]) -> usize {
     encode(Profile::Bulk, messages, out)
 }
 
+#[inline(always)]
 fn parse<M: Message>(profile: Profile, bytes: &[u8], look: impl Fn(&M) -> u64) -> u64 {
     let framing = profile.framing();
     let mut sum = 0;

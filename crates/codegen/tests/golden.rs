@@ -38,3 +38,17 @@ fn generated_files_are_as_checked_in() {
     }
     assert!(stale.is_empty() || std::env::var_os("FW_BLESS").is_some(), "differ from what is checked in: {stale:?}");
 }
+
+/// The bench measures what is generated, not what somebody wrote once.
+#[test]
+fn the_bench_has_what_is_generated() {
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/structframe");
+    let schema = fw_schema::check(bench.join("bench.sf")).into_result().unwrap_or_else(|faults| panic!("{faults}"));
+    let files = generate(&schema, Lang::Rust, &Options::default()).unwrap();
+    let text = &files.iter().find(|file| file.path == "bench.rs").unwrap().text;
+    let path = bench.join("src/generated.rs");
+    if std::env::var_os("FW_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == *text, "differs from what is generated: {}", path.display());
+}

@@ -121,8 +121,14 @@ impl<T: Field, const N: usize> Field for [T; N] {
 
     #[inline]
     fn take(bytes: &[u8]) -> Self {
-        let mut chunks = bytes.chunks(T::SIZE.max(1));
-        core::array::from_fn(|_| T::take(chunks.next().unwrap_or_default()))
+        match bytes.get(..Self::SIZE) {
+            // All there: for numbers the compiler makes a copy of this.
+            Some(bytes) => core::array::from_fn(|at| T::take(bytes.get(at * T::SIZE..).unwrap_or_default())),
+            None => {
+                let mut chunks = bytes.chunks(T::SIZE.max(1));
+                core::array::from_fn(|_| T::take(chunks.next().unwrap_or_default()))
+            }
+        }
     }
 }
 
