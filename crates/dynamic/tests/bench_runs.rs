@@ -20,7 +20,7 @@ fn everything_that_is_measured_works() {
     let sum: u64 = small.iter().map(|message| u64::from(message.stamp) + u64::from(message.status)).sum();
     assert_eq!((ours::parse_small(&bytes), ours::bytewise_small(&bytes)), (sum, sum));
     assert_eq!(ours::columns(&codec, Profile::Standard, &bytes).tables[0].rows, 9);
-    assert_eq!(ours::Small::decode(fw_dynamic::Layout::Wire, &bytes[4..24]), Ok(small[0]));
+    assert_eq!(ours::Small::decode(fw_dynamic::Layout::Wire, &bytes[4..24]), Ok(small[0].clone()));
 
     let mut bytes = vec![0; 3 * 2068];
     assert_eq!(ours::encode_large(&large, &mut bytes), bytes.len());
