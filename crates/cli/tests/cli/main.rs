@@ -3,6 +3,7 @@
 mod capture;
 mod convert;
 mod failures;
+mod generate;
 mod recover;
 mod remote;
 mod schema;

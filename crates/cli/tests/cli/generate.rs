@@ -1,0 +1,102 @@
+//! What `fw gen --serde` writes, built and used, beside what the three lines of a build script make of the same schema.
+
+use super::fine;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// As the documentation has it.
+const BUILD_SCRIPT: &str = "\
+fn main() -> Result<(), fw_codegen::BuildError> {
+    fw_codegen::build(\"robot.proto\")
+}
+";
+
+/// Values go from one kind of code to the other as JSON, and are the same frames there.
+const PROGRAM: &str = r#"
+#[allow(dead_code)]
+mod generated;
+#[allow(dead_code)]
+mod built {
+    fw_structframe::include_schema!("robot");
+}
+
+use fw_structframe::{Bounded, Header, Message, Profile, Text, write_message};
+use generated::robot::{Acknowledge, Command, CommandOrder, GoTo, Mode, Telemetry, Vector3};
+
+fn main() {
+    let target = Vector3 { x: 3.0, y: 4.5, z: -1.0 };
+    let ranges_mm = Bounded::from_slice(&[700, 65_535]).unwrap();
+    let telemetry =
+        Telemetry { time_us: u64::MAX, mode: Mode(77), position: target.clone(), ranges_mm, ..Telemetry::default() };
+    across::<Telemetry, built::robot::Telemetry>(&telemetry);
+    let order = CommandOrder::GoTo(GoTo { target, speed: 0.25 });
+    across::<Command, built::robot::Command>(&Command { sequence: 7, order });
+    across::<Command, built::robot::Command>(&Command::default());
+    let log = Bounded::from_slice(&[0, 255]).unwrap();
+    let note = Text::new("zoë").unwrap();
+    across::<Acknowledge, built::robot::Acknowledge>(&Acknowledge { sequence: 7, accepted: true, note, log });
+}
+
+fn across<A, B>(message: &A)
+where
+    A: Message + serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
+    B: Message + serde::Serialize + serde::de::DeserializeOwned,
+{
+    let json = serde_json::to_string(message).unwrap();
+    let other: B = serde_json::from_str(&json).unwrap();
+    assert_eq!(serde_json::to_string(&other).unwrap(), json);
+    assert_eq!(&serde_json::from_str::<A>(&json).unwrap(), message);
+    assert_eq!(frame(message), frame(&other));
+    println!("{json}");
+}
+
+fn frame<M: Message>(message: &M) -> Vec<u8> {
+    let mut out = [0; 1024];
+    write_message(Profile::Bulk.framing(), Header::default(), message, &mut out).unwrap().to_vec()
+}
+"#;
+
+#[test]
+fn rust_from_the_command_line_and_from_a_build_script() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fw-gen-serde");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("src")).unwrap();
+    let manifest = format!(
+        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [features]\ndefault = [\"serde\"]\nserde = [\"dep:serde\", \"fw-structframe/serde\"]\n\n\
+         [dependencies]\nfw-structframe = {{ path = {:?} }}\n\
+         serde = {{ version = \"1.0\", features = [\"derive\"], optional = true }}\nserde_json = \"1.0\"\n\n\
+         [build-dependencies]\nfw-codegen = {{ path = {:?} }}\n",
+        root.join("crates/structframe"),
+        root.join("crates/codegen")
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    // The versions that the workspace has tried, and has at hand.
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    fs::copy(root.join("examples/struct-frame/robot.proto"), folder.join("robot.proto")).unwrap();
+    fs::write(folder.join("build.rs"), BUILD_SCRIPT).unwrap();
+    fs::write(folder.join("src/main.rs"), PROGRAM).unwrap();
+    fine(&folder, "gen robot.proto --lang rust --serde -o src/generated");
+
+    // The documentation shows this very script.
+    let readme = fs::read_to_string(root.join("examples/struct-frame/rust/README.md")).unwrap();
+    assert!(readme.contains(BUILD_SCRIPT));
+
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--offline", "--quiet"]).current_dir(&folder);
+    // With what the tests of generated code have compiled already.
+    let output = cargo.env("CARGO_TARGET_DIR", folder.with_file_name("rust-target")).output().unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{words}");
+    assert_eq!(words, "", "not a warning");
+    let expected = "\
+{\"time_us\":18446744073709551615,\"mode\":77,\"position\":{\"x\":3.0,\"y\":4.5,\"z\":-1.0},\
+\"wheel_speed\":[0.0,0.0,0.0,0.0],\"battery_volts\":12.6,\"ranges_mm\":[700,65535]}
+{\"sequence\":7,\"order\":{\"GoTo\":{\"target\":{\"x\":3.0,\"y\":4.5,\"z\":-1.0},\"speed\":0.25}}}
+{\"sequence\":0,\"order\":\"Unset\"}
+{\"sequence\":7,\"accepted\":true,\"note\":\"zoë\",\"log\":[0,255]}
+";
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
