@@ -48,6 +48,23 @@ fn without_a_warning() {
     }
 }
 
+/// Whoever wants only a part may include only that.
+#[test]
+fn every_part_of_the_runtime_stands_alone() {
+    if folder().is_none() {
+        return;
+    }
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime/cpp/structframe");
+    let parts: Vec<_> = std::fs::read_dir(runtime).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for part in &parts {
+        run(Command::new("g++").args(STRICT).args(["-fsyntax-only", "-x", "c++"]).arg(part));
+    }
+    // Each is shipped.
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas/torture.sf");
+    let files = generated(&schema, Lang::Cpp);
+    assert_eq!(files.iter().filter(|file| file.path.starts_with("structframe/")).count(), parts.len());
+}
+
 fn folder() -> Option<tempfile::TempDir> {
     if Command::new("g++").arg("--version").output().is_err() {
         skip("generated C++ was not compiled: apt-get install g++");

@@ -12,7 +12,7 @@ mod source; // functions in their order
 mod types; // how an element is spelled
 mod words;
 
-use super::{Error, File, Lang, Options};
+use super::{Error, File, Options};
 use fw_schema::Schema;
 use fw_schema::layout::{PackageIndex, Type};
 use std::collections::BTreeSet;
@@ -28,9 +28,9 @@ pub(super) fn files(schema: &Schema, options: &Options) -> Result<Vec<File>, Err
         File::new("structframe.c", include_str!("../../../runtime/c/structframe.c")),
     ];
     let of = Of { schema, names: &names, options };
+    // Headers may include each other: packages do not import each other in a circle (SF-2.12).
     for (at, package) in schema.packages().iter().enumerate() {
         let index = package_index(schema, at);
-        acyclic(schema, index, &mut vec![index])?;
         let file = &names.package(index).file;
         files.push(File::new(format!("{file}.h"), header::print(of, index)));
         files.push(File::new(format!("{file}.c"), source::print(of, index, package)));
@@ -71,19 +71,4 @@ pub(crate) fn package_index(schema: &Schema, at: usize) -> PackageIndex {
     let imported =
         || schema.packages().iter().flat_map(|other| &other.imports).find(|index| index.get() == at).copied();
     message.or(of_enum).or_else(imported).expect("a package has a message, an enum or someone who imports it")
-}
-
-/// Headers include each other, so that packages cannot use each other's types in a circle.
-fn acyclic(schema: &Schema, package: PackageIndex, path: &mut Vec<PackageIndex>) -> Result<(), Error> {
-    for used in used_packages(schema, package) {
-        if path.contains(&used) {
-            let names: Vec<&str> = path.iter().map(|index| schema[*index].name.as_str()).collect();
-            let what = format!("packages that use each other's types: {}", names.join(", "));
-            return Err(Error::Unsupported { lang: Lang::C, what });
-        }
-        path.push(used);
-        acyclic(schema, used, path)?;
-        path.pop();
-    }
-    Ok(())
 }

@@ -1,0 +1,167 @@
+// Talking: subscriptions, and requests that wait for their response. Part of structframe.hpp.
+#ifndef STRUCTFRAME_CLIENT_HPP
+#define STRUCTFRAME_CLIENT_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "reader.hpp"
+
+namespace structframe {
+
+// What a client needs from the outside.
+struct Transport {
+    virtual ~Transport() = default;
+    // Sends all bytes; false when it cannot.
+    virtual bool send(const std::uint8_t* data, std::size_t length) = 0;
+    // Waits up to `timeout_ms` for bytes: their number, 0 when none came, negative when closed.
+    virtual std::ptrdiff_t receive(std::uint8_t* data, std::size_t capacity, std::uint32_t timeout_ms) = 0;
+    // A clock in milliseconds that may wrap around.
+    virtual std::uint32_t now_ms() = 0;
+};
+
+// Sends and receives messages. Room: bytes for received frames (see Stream), for a frame to be sent, and subscriptions.
+template <std::size_t In = 8192, std::size_t Out = 8192, std::size_t Subscriptions = 32>
+class Client {
+public:
+    using Handler = std::function<void(const Event&)>;
+
+    Client(Transport& transport, Framing framing, Lookup lookup)
+        : transport_(transport), framing_(framing), stream_(framing, lookup) {}
+
+    // Of the next frame; the sequence number is counted up.
+    Header header;
+
+    Framing framing() const { return framing_; }
+    const Counters& counters() const { return stream_.counters(); }
+
+    // Calls `handler` for every good frame with this id. The place, for `unsubscribe`; nothing when all are taken.
+    std::optional<std::size_t> subscribe_id(std::uint16_t id, Handler handler) {
+        for (std::size_t i = 0; i < Subscriptions; i++) {
+            if (!subscriptions_[i].handler) {
+                subscriptions_[i] = {id, std::move(handler)};
+                return i;
+            }
+        }
+        return std::nullopt;
+    }
+
+    // Calls `handler(const Message&)` for every message of this type that can be decoded.
+    template <class Message, class F>
+    std::optional<std::size_t> subscribe(F handler) {
+        return subscribe_id(Codec<Message>::info.id, [this, handler](const Event& frame) {
+            Message message;
+            if (read(message, framing_, frame) == Status::Ok) {
+                handler(message);
+            }
+        });
+    }
+
+    // Ends a subscription.
+    void unsubscribe(std::size_t place) {
+        if (place < Subscriptions) {
+            subscriptions_[place].handler = nullptr;
+        }
+    }
+
+    // Sends a message.
+    template <class Message>
+    [[nodiscard]] Status send(const Message& message) {
+        const auto written = write(message, framing_, header, out_.data(), out_.size());
+        if (!written) {
+            return written.status;
+        }
+        if (!transport_.send(out_.data(), written.length)) {
+            return Status::NotSent;
+        }
+        header.sequence = static_cast<std::uint8_t>(header.sequence + 1u);
+        return Status::Ok;
+    }
+
+    // Receives once for up to `timeout_ms`, and dispatches. Status::Timeout when nothing came.
+    Status poll(std::uint32_t timeout_ms) {
+        std::array<std::uint8_t, 256> chunk;
+        const auto received = transport_.receive(chunk.data(), chunk.size(), timeout_ms);
+        if (received < 0) {
+            return Status::Closed;
+        }
+        if (received == 0) {
+            return Status::Timeout;
+        }
+        const auto length = std::min(static_cast<std::size_t>(received), chunk.size());
+        stream_.feed(chunk.data(), length, [this](const Event& event) { dispatch(event); });
+        return Status::Ok;
+    }
+
+    // Sends a message and waits until a response comes for which `accept(const Response&)` is true. Subscribers are served
+    // meanwhile. One request at a time: a handler must not start another.
+    template <class Response, class Request, class Accept>
+    [[nodiscard]] Status request(const Request& message, Response& response, std::uint32_t timeout_ms, Accept accept) {
+        bool done = false;
+        const auto begin = transport_.now_ms();
+        if (const auto status = send(message); status != Status::Ok) {
+            return status;
+        }
+        pending_ = [&](const Event& frame) {
+            Response candidate;
+            // A message that cannot be decoded is no response; the request goes on waiting.
+            if (!done && read(candidate, framing_, frame) == Status::Ok && accept(std::as_const(candidate))) {
+                response = candidate;
+                done = true;
+            }
+        };
+        auto status = Status::Ok;
+        while (!done && status != Status::Closed) {
+            const auto passed = transport_.now_ms() - begin;
+            if (passed >= timeout_ms) {
+                status = Status::Timeout;
+                break;
+            }
+            status = poll(timeout_ms - passed);
+        }
+        pending_ = nullptr;
+        return done ? Status::Ok : status;
+    }
+    template <class Response, class Request>
+    [[nodiscard]] Status request(const Request& message, Response& response, std::uint32_t timeout_ms) {
+        return request(message, response, timeout_ms, [](const Response&) { return true; });
+    }
+
+private:
+    struct Subscription {
+        std::uint16_t id = 0;
+        Handler handler;
+    };
+
+    void dispatch(const Event& event) {
+        if (event.kind != EventKind::Frame) {
+            return;
+        }
+        if (pending_) {
+            pending_(event);
+        }
+        for (auto& subscription : subscriptions_) {
+            if (subscription.handler && subscription.id == event.id) {
+                // A handler may end its own subscription: a copy is called.
+                const auto handler = subscription.handler;
+                handler(event);
+            }
+        }
+    }
+
+    Transport& transport_;
+    Framing framing_;
+    Stream<In> stream_;
+    std::array<std::uint8_t, Out> out_{};
+    std::array<Subscription, Subscriptions> subscriptions_{};
+    Handler pending_;
+};
+
+}  // namespace structframe
+
+#endif
