@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, TypeVar, Union, cast
 
 from .errors import DecodeError, EncodeError
@@ -60,6 +60,26 @@ class Message:
     BASE_SIZE: ClassVar[int]
     MIN_SIZE: ClassVar[int]
     VARIABLE: ClassVar[bool]
+    _KEYS: ClassVar[Mapping[str, str]] = {}
+    """Names of the schema that are called otherwise here, by what they are called."""
+    _FLATTENED: ClassVar[tuple[str, ...]] = ()
+    """Attributes whose own fields are presented in their place."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by their names in the schema, nested messages as dictionaries; those of a field with ``flatten``
+        stand in its place.
+
+        A union is ``None``, ``{"which": member, "value": …}``, ``{"tag": …, "region": …}`` for a tag that nobody here
+        knows, or its bytes when it has no tag: as `fw dump --json` has it.
+        """
+        out: dict[str, Any] = {}
+        for one in fields(cast(Any, self)):
+            value = _plain(getattr(self, one.name))
+            if one.name in self._FLATTENED:
+                out.update(value)
+            else:
+                out[self._KEYS.get(one.name, one.name)] = value
+        return out
 
     def encode(self, layout: Layout = Layout.WIRE) -> bytes:
         """The payload in one of the two layouts. Raises ``EncodeError`` when a value does not fit its field."""
@@ -108,6 +128,8 @@ class Variant:
 
     __slots__ = ()
 
+    NAME: ClassVar[str]
+    """Of the member, in the schema."""
     TAG: ClassVar[int]
     SIZE: ClassVar[int]
 
@@ -133,6 +155,12 @@ class UnknownVariant:
 
     tag: int
     region: bytes
+
+
+class Untagged:
+    """A union without a tag: what stands in its region."""
+
+    __slots__ = ()
 
 
 FULL, TRIMMED, PREFIXED = range(3)
@@ -234,6 +262,21 @@ def read_message(message: type[M], framing: Framing, frame: Frame) -> M:
     if frame.id != message.MSG_ID:
         raise DecodeError("other_message", f"expected message {message.MSG_ID}, found {frame.id}")
     return message.decode(frame.payload, framing.layout)
+
+
+def _plain(value: Any) -> Any:
+    """A value as `Message.to_dict` shows it."""
+    if isinstance(value, Message):
+        return value.to_dict()
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, Variant):
+        return {"which": value.NAME, "value": _plain(cast(Any, value).value)}
+    if isinstance(value, UnknownVariant):
+        return {"tag": value.tag, "region": value.region}
+    if isinstance(value, Untagged):
+        return cast(Any, value).region
+    return value
 
 
 # NumPy's names of numbers as those of `struct`.

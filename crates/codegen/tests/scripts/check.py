@@ -44,6 +44,19 @@ defaults = torture.Defaults()
 assert defaults.u64 == 2**64 - 1 and defaults.f == -math.inf and defaults.bounded == "naïve"
 assert torture.Defaults.decode(defaults.encode()) == defaults
 
+# As a dictionary: names of the schema, flattened children in place, unions as the command line shows them.
+flat = torture.Flat(first=1, late=torture.Late(n=2, s="ab"), option_=torture.Option(x=3), class_=4)
+assert list(flat.to_dict().items()) == [("first", 1), ("n", 2), ("s", "ab"), ("x", 3), ("class", 4), ("what", None)]
+flat.what = torture.FlatWhatAgain(torture.Late(n=5, s="c"))
+assert flat.to_dict()["what"] == {"which": "again", "value": {"n": 5, "s": "c"}}
+flat.what = torture.FlatWhatColour(torture.Colour.BLUE)
+assert flat.to_dict()["what"] == {"which": "colour", "value": torture.Colour.BLUE}
+flat.what = UnknownVariant(9, b"\1")
+assert flat.to_dict()["what"] == {"tag": 9, "region": b"\1"}
+assert torture.Tagless(kind=1).to_dict() == {"kind": 1, "body": bytes(40)}
+assert torture.Early().to_dict()["more"] == [{"n": 0, "s": ""}, {"n": 0, "s": ""}]
+assert torture.Words(class_=7, self_=8).to_dict()["class"] == 7 and "__proto__" in torture.Words().to_dict()
+
 # Nothing is truncated: the error names the field.
 assert "text" in refuses("too_long", lambda: torture.Text("12345").encode())
 assert "i8" in refuses("value_out_of_range", lambda: torture.Defaults(i8=128).encode())

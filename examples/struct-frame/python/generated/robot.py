@@ -196,6 +196,7 @@ class Halt(Message):
 class CommandOrderGoTo(Variant):
     """Member `go_to` of `Command.order`."""
 
+    NAME: ClassVar[str] = "go_to"
     TAG: ClassVar[int] = 2
     SIZE: ClassVar[int] = 16
 
@@ -217,6 +218,7 @@ class CommandOrderGoTo(Variant):
 class CommandOrderHalt(Variant):
     """Member `halt` of `Command.order`."""
 
+    NAME: ClassVar[str] = "halt"
     TAG: ClassVar[int] = 3
     SIZE: ClassVar[int] = 49
 

@@ -45,6 +45,7 @@ impl Printer<'_> {
                 let head = format!("_VARIANTS_{at}: ClassVar[dict[int, type[Any]]] = {{");
                 inner.append(wrapped(&head, &pairs, "}", 1));
             }
+            self.presentation(message, inner);
             inner.gap();
             self.attributes(message, inner);
             inner.gap();
@@ -62,6 +63,30 @@ impl Printer<'_> {
                 self.envelope(message, inner);
             }
         });
+    }
+
+    /// What `to_dict` cannot see in the attributes.
+    fn presentation(&self, message: &Message, text: &mut Text) {
+        let names = self.names.fields(message.index);
+        let fields = message.fields.iter().map(|field| &field.name).zip(names);
+        let unions = message.unions.iter().zip(self.names.unions(message.index));
+        let all = fields.chain(unions.map(|(union, names)| (&union.name, &names.attribute)));
+        let renamed: Vec<String> = all
+            .filter(|(name, attribute)| name != attribute)
+            .map(|(name, attribute)| format!("{}: {}", string(attribute), string(name)))
+            .collect();
+        if !renamed.is_empty() {
+            text.append(wrapped("_KEYS: ClassVar[dict[str, str]] = {", &renamed, "}", 1));
+        }
+        let flattened: String = (message.fields.iter().zip(names))
+            .filter(|(field, _)| field.flatten)
+            .map(|(_, name)| format!("{}, ", string(name)))
+            .collect();
+        if !flattened.is_empty() {
+            let one = flattened.matches(", ").count() == 1;
+            let flattened = if one { flattened.trim_end() } else { flattened.trim_end_matches(", ") };
+            text.line(format!("_FLATTENED: ClassVar[tuple[str, ...]] = ({flattened})"));
+        }
     }
 
     fn attributes(&self, message: &Message, text: &mut Text) {

@@ -92,6 +92,7 @@ impl<'s> Printer<'s> {
                 "Message",
                 "OpenEnum",
                 "UnknownVariant",
+                "Untagged",
                 "Variant",
                 "default_image as _default_image",
                 "get_union as _get_union",

@@ -27,6 +27,7 @@ impl Printer<'_> {
     fn variant(&self, message: &Message, union: &Union, member: &Member, variant: &str, text: &mut Text) {
         doc(text, &member.docs, &format!("Member `{}` of `{}.{}`.", member.name, message.name, union.name));
         text.gap();
+        text.line(format!("NAME: ClassVar[str] = {}", string(&member.name)));
         text.line(format!("TAG: ClassVar[int] = {}", member.tag.unwrap_or(0)));
         text.line(format!("SIZE: ClassVar[int] = {}", member.size));
         text.gap().line(format!("value: {}", self.element_hint(member.element)));
@@ -48,7 +49,7 @@ impl Printer<'_> {
 
     fn untagged(&self, message: &Message, union: &Union, names: &UnionNames, body: &mut Text) {
         let class = &names.ty;
-        body.line("").line("").line("@dataclass(slots=True)").line(format!("class {class}:"));
+        body.line("").line("").line("@dataclass(slots=True)").line(format!("class {class}(Untagged):"));
         body.nest(|inner| {
             let what = format!(
                 "`{}` of {}: bytes without a tag; the application knows what they are.",
