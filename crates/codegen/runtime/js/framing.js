@@ -70,7 +70,13 @@ export class Framing {
      * Throws `EncodeError` when the framing cannot carry the id or the payload.
      */
     write(info, payload, header = {}) {
-        const size = payload.length;
+        const frame = new Uint8Array(this.overhead + payload.length);
+        frame.set(payload, this.headerLen);
+        this.seal(info, frame, payload.length, header);
+        return frame;
+    }
+    /** Puts a frame around a payload that stands at its place already; returns how long the frame is. */
+    seal(info, frame, size, header) {
         this.check(info);
         if (!this.hasLength && size !== info.maxSize) {
             const words = `payload of ${size} bytes, a framing without length needs exactly ${info.maxSize}`;
@@ -80,10 +86,11 @@ export class Framing {
             const words = `payload of ${size} bytes, the framing carries at most ${this.maxPayloadLen}`;
             throw new EncodeError("payload_too_long", words);
         }
-        const frame = new Uint8Array(this.overhead + size);
+        const { start } = this;
         let at = 0;
-        for (const byte of this.start) {
-            frame[at++] = byte;
+        while (at < start.length) {
+            frame[at] = start[at];
+            at += 1;
         }
         if (this.hasSequence) {
             frame[at++] = byteOf(header.sequence, "sequence");
@@ -102,13 +109,12 @@ export class Framing {
             frame[at++] = info.id >> 8;
         }
         frame[at++] = info.id & 0xff;
-        frame.set(payload, at);
         if (this.hasLength) {
             const sums = checksum(frame, this.start.length, at, at + size, info);
             frame[at + size] = sums & 0xff;
             frame[at + size + 1] = sums >> 8;
         }
-        return frame;
+        return this.overhead + size;
     }
     /** Throws `EncodeError` when this framing cannot carry the id of a message. */
     check(info) {

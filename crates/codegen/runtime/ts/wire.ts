@@ -25,20 +25,59 @@ export interface VariantCodec {
   fill?(): Uint8Array;
 }
 
-/** Writes a payload. */
+// Memory of writers and readers at first; it grows with what is written and read.
+const ROOM = 1024;
+// The smallest number that would be rounded to an infinite float.
+const TOO_LARGE = 2 ** 128 - 2 ** 103;
+let spareWriter: Writer | undefined;
+let spareReader: Reader | undefined;
+
+/** The first bytes in memory of their own; for a few a loop is faster than a call. */
+export function copy(bytes: Uint8Array, size: number): Uint8Array {
+  if (size > 64) {
+    return bytes.slice(0, size);
+  }
+  const out = new Uint8Array(size);
+  for (let at = 0; at < size; at++) {
+    out[at] = bytes[at] as number;
+  }
+  return out;
+}
+
+/** Writes a payload, into memory that may have been used before. */
 export class Writer {
-  private bytes: Uint8Array;
+  /** What is written into. */
+  bytes: Uint8Array;
+  /** Where the next byte goes. */
+  at = 0;
   private view: DataView;
-  private at = 0;
 
   constructor(size: number) {
     this.bytes = new Uint8Array(size);
     this.view = new DataView(this.bytes.buffer);
   }
 
-  /** What was written. */
+  /**
+   * A writer with room for so many bytes, to be given back with `release`: making memory for every message would take
+   * longer than writing it.
+   */
+  static borrow(size: number): Writer {
+    const spare = spareWriter;
+    if (spare === undefined || spare.bytes.length < size) {
+      return new Writer(Math.max(size, ROOM));
+    }
+    spareWriter = undefined;
+    spare.at = 0;
+    return spare;
+  }
+
+  release(): void {
+    spareWriter = this;
+  }
+
+  /** What was written, copied. */
   finish(): Uint8Array {
-    return this.at === this.bytes.length ? this.bytes : this.bytes.slice(0, this.at);
+    return copy(this.bytes, this.at);
   }
 
   u8(value: number, field: string): void {
@@ -83,7 +122,7 @@ export class Writer {
 
   f32(value: number, field: string): void {
     // What overflows was not meant as infinity.
-    if (typeof value !== "number" || (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))) {
+    if (typeof value !== "number" || ((value >= TOO_LARGE || value <= -TOO_LARGE) && Number.isFinite(value))) {
       throw outside(value, field, "float");
     }
     this.view.setFloat32(this.room(4), value, true);
@@ -210,7 +249,10 @@ export class Writer {
 
   /** Zero bytes. */
   zeros(count: number): void {
-    this.room(count);
+    if (count > 0) {
+      const at = this.room(count);
+      this.bytes.fill(0, at, at + count);
+    }
   }
 
   private count(value: number, prefix: number): void {
@@ -227,7 +269,8 @@ export class Writer {
   }
 
   private padded(bytes: Uint8Array, size: number): void {
-    this.bytes.set(bytes, this.room(size));
+    this.bytes.set(bytes, this.room(bytes.length));
+    this.zeros(size - bytes.length);
   }
 
   private room(size: number): number {
@@ -242,10 +285,37 @@ export class Reader {
   private readonly view: DataView;
   private readonly bytes: Uint8Array;
   private at = 0;
+  /** Where the payload ends. */
+  private end: number;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.end = bytes.length;
+  }
+
+  /**
+   * A reader of a copy of the payload, to be given back with `release`; what the payload is shorter than `fill` comes from
+   * there.
+   */
+  static borrow(payload: Uint8Array, fill: Uint8Array | undefined): Reader {
+    const size = Math.max(payload.length, fill === undefined ? 0 : fill.length);
+    let reader = spareReader;
+    if (reader === undefined || reader.bytes.length < size) {
+      reader = new Reader(new Uint8Array(Math.max(size, ROOM)));
+    }
+    spareReader = undefined;
+    reader.at = 0;
+    reader.end = size;
+    if (fill !== undefined) {
+      reader.bytes.set(fill);
+    }
+    reader.bytes.set(payload);
+    return reader;
+  }
+
+  release(): void {
+    spareReader = this;
   }
 
   u8(): number {
@@ -371,7 +441,7 @@ export class Reader {
       if (!last) {
         throw new DecodeError("unknown_tag", `unknown tag ${tag} hides what follows at byte ${begin}`);
       }
-      held = this.take(this.bytes.length - this.at);
+      held = this.take(this.end - this.at);
     } else {
       held = this.take(0);
       this.skip(minSize);
@@ -396,14 +466,14 @@ export class Reader {
   /** A union without a tag, copied; the region of an older sender ends with its base. */
   region(region: number, base: number): Uint8Array {
     const whole = new Uint8Array(region);
-    whole.set(this.take(Math.min(region, Math.max(this.bytes.length - this.at, base))));
+    whole.set(this.take(Math.min(region, Math.max(this.end - this.at, base))));
     return whole;
   }
 
   /** Passes over bytes. */
   skip(size: number): number {
     const at = this.at;
-    if (at + size > this.bytes.length) throw this.truncated(size);
+    if (at + size > this.end) throw this.truncated(size);
     this.at = at + size;
     return at;
   }
@@ -414,11 +484,11 @@ export class Reader {
   }
 
   private need(size: number): void {
-    if (this.at + size > this.bytes.length) throw this.truncated(size);
+    if (this.at + size > this.end) throw this.truncated(size);
   }
 
   private truncated(size: number): DecodeError {
-    const words = `need ${size} bytes, have ${this.bytes.length - this.at} at byte ${this.at}`;
+    const words = `need ${size} bytes, have ${this.end - this.at} at byte ${this.at}`;
     return new DecodeError("truncated", words);
   }
 

@@ -1,13 +1,18 @@
 /** What generated messages are built on. */
 import { DecodeError, EncodeError } from "./errors.js";
-import { Reader, Writer } from "./wire.js";
+import { copy, Reader, Writer } from "./wire.js";
 /** A message. Two are equal when all their fields are; as everywhere in JavaScript, NaN is not equal to NaN. */
 export class Message {
     /** The payload in one of the two layouts. Throws `EncodeError` when a value does not fit its field. */
     encode(layout = "wire") {
-        const writer = new Writer(this.constructor.maxSize);
-        this.$write(writer, layout === "wire");
-        return writer.finish();
+        const writer = Writer.borrow(this.constructor.maxSize);
+        try {
+            this.$write(writer, layout === "wire");
+            return writer.finish();
+        }
+        finally {
+            writer.release();
+        }
     }
 }
 /**
@@ -16,15 +21,14 @@ export class Message {
  * Throws `DecodeError` when bytes are missing that must be there.
  */
 export function decodePayload(type, payload, layout) {
-    if (type.isVariable && layout === "wire") {
-        return type.$read(new Reader(payload), true);
+    const wire = type.isVariable && layout === "wire";
+    const reader = Reader.borrow(payload, wire || payload.length >= type.maxSize ? undefined : defaultImage(type));
+    try {
+        return type.$read(reader, wire);
     }
-    if (payload.length < type.maxSize) {
-        const whole = defaultImage(type).slice();
-        whole.set(payload);
-        return type.$read(new Reader(whole), false);
+    finally {
+        reader.release();
     }
-    return type.$read(new Reader(payload), false);
 }
 const IMAGES = new WeakMap();
 /** The fixed layout of a new message: what fills bytes that a shorter payload lacks. */
@@ -40,14 +44,23 @@ export function defaultImage(type) {
 export function zeroMessage(type) {
     return type.$read(new Reader(new Uint8Array(type.maxSize)), false);
 }
+const NO_HEADER = {};
 /** A frame around a message. Throws `EncodeError` when a value does not fit, or the framing cannot carry it. */
-export function writeMessage(framing, message, header = {}) {
+export function writeMessage(framing, message, header = NO_HEADER) {
     const type = message.constructor;
     if (type.info === null) {
         throw new EncodeError("no_message_id", "this message has no id: it can only be nested");
     }
     framing.check(type.info);
-    return framing.write(type.info, message.encode(framing.layout), header);
+    const writer = Writer.borrow(framing.overhead + type.maxSize);
+    try {
+        writer.at = framing.headerLen;
+        message.$write(writer, framing.hasLength);
+        return copy(writer.bytes, framing.seal(type.info, writer.bytes, writer.at - framing.headerLen, header));
+    }
+    finally {
+        writer.release();
+    }
 }
 /** The message in a frame of this framing. Throws `DecodeError` when it holds another one, or is damaged. */
 export function readMessage(type, framing, frame) {

@@ -1,18 +1,53 @@
 /** Payloads, written and read from front to back: what generated code calls. */
 import { DecodeError, EncodeError } from "./errors.js";
 import { decodeText, encodeText } from "./text.js";
-/** Writes a payload. */
+// Memory of writers and readers at first; it grows with what is written and read.
+const ROOM = 1024;
+// The smallest number that would be rounded to an infinite float.
+const TOO_LARGE = 2 ** 128 - 2 ** 103;
+let spareWriter;
+let spareReader;
+/** The first bytes in memory of their own; for a few a loop is faster than a call. */
+export function copy(bytes, size) {
+    if (size > 64) {
+        return bytes.slice(0, size);
+    }
+    const out = new Uint8Array(size);
+    for (let at = 0; at < size; at++) {
+        out[at] = bytes[at];
+    }
+    return out;
+}
+/** Writes a payload, into memory that may have been used before. */
 export class Writer {
+    /** What is written into. */
     bytes;
-    view;
+    /** Where the next byte goes. */
     at = 0;
+    view;
     constructor(size) {
         this.bytes = new Uint8Array(size);
         this.view = new DataView(this.bytes.buffer);
     }
-    /** What was written. */
+    /**
+     * A writer with room for so many bytes, to be given back with `release`: making memory for every message would take
+     * longer than writing it.
+     */
+    static borrow(size) {
+        const spare = spareWriter;
+        if (spare === undefined || spare.bytes.length < size) {
+            return new Writer(Math.max(size, ROOM));
+        }
+        spareWriter = undefined;
+        spare.at = 0;
+        return spare;
+    }
+    release() {
+        spareWriter = this;
+    }
+    /** What was written, copied. */
     finish() {
-        return this.at === this.bytes.length ? this.bytes : this.bytes.slice(0, this.at);
+        return copy(this.bytes, this.at);
     }
     u8(value, field) {
         if ((value & 0xff) !== value)
@@ -56,7 +91,7 @@ export class Writer {
     }
     f32(value, field) {
         // What overflows was not meant as infinity.
-        if (typeof value !== "number" || (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))) {
+        if (typeof value !== "number" || ((value >= TOO_LARGE || value <= -TOO_LARGE) && Number.isFinite(value))) {
             throw outside(value, field, "float");
         }
         this.view.setFloat32(this.room(4), value, true);
@@ -161,7 +196,10 @@ export class Writer {
     }
     /** Zero bytes. */
     zeros(count) {
-        this.room(count);
+        if (count > 0) {
+            const at = this.room(count);
+            this.bytes.fill(0, at, at + count);
+        }
     }
     count(value, prefix) {
         if (prefix === 1) {
@@ -176,7 +214,8 @@ export class Writer {
         this.padded(bytes, trim ? bytes.length : limit);
     }
     padded(bytes, size) {
-        this.bytes.set(bytes, this.room(size));
+        this.bytes.set(bytes, this.room(bytes.length));
+        this.zeros(size - bytes.length);
     }
     room(size) {
         const at = this.at;
@@ -189,9 +228,34 @@ export class Reader {
     view;
     bytes;
     at = 0;
+    /** Where the payload ends. */
+    end;
     constructor(bytes) {
         this.bytes = bytes;
         this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        this.end = bytes.length;
+    }
+    /**
+     * A reader of a copy of the payload, to be given back with `release`; what the payload is shorter than `fill` comes from
+     * there.
+     */
+    static borrow(payload, fill) {
+        const size = Math.max(payload.length, fill === undefined ? 0 : fill.length);
+        let reader = spareReader;
+        if (reader === undefined || reader.bytes.length < size) {
+            reader = new Reader(new Uint8Array(Math.max(size, ROOM)));
+        }
+        spareReader = undefined;
+        reader.at = 0;
+        reader.end = size;
+        if (fill !== undefined) {
+            reader.bytes.set(fill);
+        }
+        reader.bytes.set(payload);
+        return reader;
+    }
+    release() {
+        spareReader = this;
     }
     u8() {
         return this.view.getUint8(this.skip(1));
@@ -295,7 +359,7 @@ export class Reader {
             if (!last) {
                 throw new DecodeError("unknown_tag", `unknown tag ${tag} hides what follows at byte ${begin}`);
             }
-            held = this.take(this.bytes.length - this.at);
+            held = this.take(this.end - this.at);
         }
         else {
             held = this.take(0);
@@ -320,13 +384,13 @@ export class Reader {
     /** A union without a tag, copied; the region of an older sender ends with its base. */
     region(region, base) {
         const whole = new Uint8Array(region);
-        whole.set(this.take(Math.min(region, Math.max(this.bytes.length - this.at, base))));
+        whole.set(this.take(Math.min(region, Math.max(this.end - this.at, base))));
         return whole;
     }
     /** Passes over bytes. */
     skip(size) {
         const at = this.at;
-        if (at + size > this.bytes.length)
+        if (at + size > this.end)
             throw this.truncated(size);
         this.at = at + size;
         return at;
@@ -336,11 +400,11 @@ export class Reader {
         return this.bytes.subarray(at, at + size);
     }
     need(size) {
-        if (this.at + size > this.bytes.length)
+        if (this.at + size > this.end)
             throw this.truncated(size);
     }
     truncated(size) {
-        const words = `need ${size} bytes, have ${this.bytes.length - this.at} at byte ${this.at}`;
+        const words = `need ${size} bytes, have ${this.end - this.at} at byte ${this.at}`;
         return new DecodeError("truncated", words);
     }
     /** Clamped in the fixed layout; in the trimmed one nothing behind a false count could be found. */

@@ -3,7 +3,7 @@
 import { DecodeError, EncodeError } from "./errors.js";
 import type { Framing, Header, Layout, MessageInfo } from "./framing.js";
 import type { Frame } from "./reader.js";
-import { Reader, Writer } from "./wire.js";
+import { copy, Reader, Writer } from "./wire.js";
 
 /** The class of a message. */
 export interface MessageType<M extends Message = Message> {
@@ -19,9 +19,13 @@ export interface MessageType<M extends Message = Message> {
 export abstract class Message {
   /** The payload in one of the two layouts. Throws `EncodeError` when a value does not fit its field. */
   encode(layout: Layout = "wire"): Uint8Array {
-    const writer = new Writer((this.constructor as unknown as MessageType).maxSize);
-    this.$write(writer, layout === "wire");
-    return writer.finish();
+    const writer = Writer.borrow((this.constructor as unknown as MessageType).maxSize);
+    try {
+      this.$write(writer, layout === "wire");
+      return writer.finish();
+    } finally {
+      writer.release();
+    }
   }
 
   /** Appends the payload. */
@@ -34,15 +38,13 @@ export abstract class Message {
  * Throws `DecodeError` when bytes are missing that must be there.
  */
 export function decodePayload<M extends Message>(type: MessageType<M>, payload: Uint8Array, layout: Layout): M {
-  if (type.isVariable && layout === "wire") {
-    return type.$read(new Reader(payload), true);
+  const wire = type.isVariable && layout === "wire";
+  const reader = Reader.borrow(payload, wire || payload.length >= type.maxSize ? undefined : defaultImage(type));
+  try {
+    return type.$read(reader, wire);
+  } finally {
+    reader.release();
   }
-  if (payload.length < type.maxSize) {
-    const whole = defaultImage(type).slice();
-    whole.set(payload);
-    return type.$read(new Reader(whole), false);
-  }
-  return type.$read(new Reader(payload), false);
 }
 
 const IMAGES = new WeakMap<MessageType, Uint8Array>();
@@ -62,14 +64,23 @@ export function zeroMessage<M extends Message>(type: MessageType<M>): M {
   return type.$read(new Reader(new Uint8Array(type.maxSize)), false);
 }
 
+const NO_HEADER: Partial<Header> = {};
+
 /** A frame around a message. Throws `EncodeError` when a value does not fit, or the framing cannot carry it. */
-export function writeMessage(framing: Framing, message: Message, header: Partial<Header> = {}): Uint8Array {
+export function writeMessage(framing: Framing, message: Message, header: Partial<Header> = NO_HEADER): Uint8Array {
   const type = message.constructor as unknown as MessageType;
   if (type.info === null) {
     throw new EncodeError("no_message_id", "this message has no id: it can only be nested");
   }
   framing.check(type.info);
-  return framing.write(type.info, message.encode(framing.layout), header);
+  const writer = Writer.borrow(framing.overhead + type.maxSize);
+  try {
+    writer.at = framing.headerLen;
+    message.$write(writer, framing.hasLength);
+    return copy(writer.bytes, framing.seal(type.info, writer.bytes, writer.at - framing.headerLen, header));
+  } finally {
+    writer.release();
+  }
 }
 
 /** The message in a frame of this framing. Throws `DecodeError` when it holds another one, or is damaged. */
