@@ -89,7 +89,11 @@ pub(crate) fn ends(payload: &[u8]) -> u64 {
 }
 
 pub(crate) fn parse_large(bytes: &[u8]) -> u64 {
-    parse::<Large>(Profile::Bulk, bytes, |message| u64::from(message.stamp) + u64::from(message.body[2047]))
+    // Kept from being looked through: of a copy nobody sees, only two numbers would be made.
+    parse::<Large>(Profile::Bulk, bytes, |message| {
+        let message = std::hint::black_box(message);
+        u64::from(message.stamp) + u64::from(message.body[2047])
+    })
 }
 
 pub(crate) fn bytewise_small(bytes: &[u8]) -> u64 {

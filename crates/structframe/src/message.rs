@@ -1,6 +1,6 @@
 //! What generated code implements, so that typed and dynamic code share this runtime.
 
-use crate::frame::{Frame, WriteError, seal};
+use crate::frame::{Frame, WriteError, frame_len, seal};
 use crate::wire::{Framing, Header, Layout, MessageInfo};
 use core::fmt;
 
@@ -42,11 +42,35 @@ pub fn write_message<'o, M: Message>(
     message: &M,
     out: &'o mut [u8],
 ) -> Result<&'o [u8], MessageError> {
+    // Where the longest frame has room, nothing below needs to ask again.
+    match out.len().checked_sub(frame_len(framing, M::MAX_SIZE)) {
+        Some(_) => write_roomy(framing, header, message, out.split_at_mut(frame_len(framing, M::MAX_SIZE)).0),
+        None => write_tight(framing, header, message, out),
+    }
+}
+
+#[inline(always)]
+fn write_roomy<'o, M: Message>(
+    framing: Framing,
+    header: Header,
+    message: &M,
+    out: &'o mut [u8],
+) -> Result<&'o [u8], MessageError> {
     let have = out.len();
     let room = out.get_mut(framing.header_len()..);
     let room = room.ok_or(MessageError::BufferTooShort { need: framing.overhead(), have })?;
     let len = message.encode(framing.layout(), room)?;
     seal(framing, header, &M::INFO, len, out).map_err(MessageError::Frame)
+}
+
+#[cold]
+fn write_tight<'o, M: Message>(
+    framing: Framing,
+    header: Header,
+    message: &M,
+    out: &'o mut [u8],
+) -> Result<&'o [u8], MessageError> {
+    write_roomy(framing, header, message, out)
 }
 
 /// Reads the message in a frame of this framing.

@@ -42,7 +42,8 @@ pub(crate) fn seal<'o>(
         && let Some((before, trailer)) = frame.split_last_chunk_mut::<2>()
     {
         let covered = before.get(framing.start_len()..).unwrap_or_default();
-        *trailer = fresh_checksum(covered, Seeds::new(framing, Some(info)));
+        let [a, b] = fresh_checksum(covered, Seeds::new(framing, Some(info)));
+        (trailer[0], trailer[1]) = (a, b);
     }
     Ok(frame)
 }

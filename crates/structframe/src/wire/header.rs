@@ -97,24 +97,18 @@ pub(crate) fn write_head(framing: Framing, fields: Fields, frame: &mut [u8]) {
     }
 }
 
-/// The checksum of bytes that were written a moment ago: read wider than they were written, short ones would have to wait
-/// until they have reached the cache.
+/// The checksum of bytes that were written a moment ago.
 #[inline(always)]
 pub(crate) fn fresh_checksum(covered: &[u8], seeds: Seeds) -> [u8; 2] {
-    if covered.len() > SHORT || covered.len() > seeds.at {
+    if covered.len() > seeds.at {
         return checksum(covered, seeds);
     }
     let mut sums = Fletcher16::new();
-    for byte in covered {
-        sums.roll(*byte);
-    }
+    sums.update_fresh(covered);
     sums.roll(seeds.magic[0]);
     sums.roll(seeds.magic[1]);
     sums.value()
 }
-
-/// How many bytes are short.
-const SHORT: usize = 64;
 
 #[inline(always)]
 fn put<const N: usize>(to: &mut [u8], bytes: [u8; N]) {
