@@ -4,6 +4,7 @@
 //! for its output, decodes into memory the caller gives, and says whether it can decode a part.
 #![deny(unsafe_code)]
 
+mod ahead; // memory read in four places at a time
 pub mod alloc; // memory for results whose size is known
 #[cfg(any(feature = "rle", feature = "roaring", feature = "mask"))]
 mod bits; // packed bits: runs found and filled

@@ -6,17 +6,19 @@ use pulp::{Arch, NullaryFnOnce};
 /// `#[inline(always)]` all the way down; its result must not depend on how it was compiled (Rust never fuses or
 /// reorders floating-point operations by itself).
 #[inline(always)]
-pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorized<R>(work: impl FnMut() -> R) -> R {
     Arch::new().dispatch(Work(work))
 }
 
+/// `FnMut`, because a closure called through `FnOnce` may come with a function around it, which nothing forces inline: the
+/// work then stays outside of the code for the wider unit, many times slower.
 struct Work<F>(F);
 
-impl<R, F: FnOnce() -> R> NullaryFnOnce for Work<F> {
+impl<R, F: FnMut() -> R> NullaryFnOnce for Work<F> {
     type Output = R;
 
     #[inline(always)]
-    fn call(self) -> R {
+    fn call(mut self) -> R {
         (self.0)()
     }
 }

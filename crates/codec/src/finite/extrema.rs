@@ -1,6 +1,7 @@
 //! Minimum and maximum of doubles, in one pass with the check for NaN and infinities.
 
 use super::{BLOCK, Kind, Layout, any_non_finite, first_non_finite};
+use crate::ahead::read_ahead;
 use crate::{parallel, swap};
 use fw_tensor::{ByteOrder, DType};
 
@@ -28,7 +29,7 @@ pub fn extrema(bytes: &[u8], order: ByteOrder, threads: usize) -> Result<Extrema
     let mut parts = vec![(NOTHING, true); values.len().div_ceil(TASK)];
     let threads = if values.len() < PARALLEL_FROM { 1 } else { threads };
     let done = parallel::for_each(threads, parts.iter_mut().zip(values.chunks(TASK)), |(part, values)| {
-        *part = scan(values, order);
+        *part = scan(values, order, if bytes.len() >= UNCACHED_FROM { read_ahead } else { |_| () });
         Ok(())
     });
     debug_assert!(done.is_ok());
@@ -50,12 +51,13 @@ pub fn extrema(bytes: &[u8], order: ByteOrder, threads: usize) -> Result<Extrema
 }
 
 /// Extrema of one task, and whether all of it is finite. Infinities show in the extrema, NaN only in the check.
-fn scan(values: &[[u8; 8]], order: ByteOrder) -> (Extrema, bool) {
+fn scan(values: &[[u8; 8]], order: ByteOrder, touch: fn(&[u8])) -> (Extrema, bool) {
     let mut all = NOTHING;
     let mut finite = true;
     let mut native = [[0; 8]; BLOCK / 8];
     // Block by block, so that the second look finds the bytes in the first-level cache.
     for block in values.chunks(BLOCK / 8) {
+        touch(block.as_flattened());
         finite &= !any_non_finite(block.as_flattened(), LAYOUT, order);
         let block = if order == ByteOrder::NATIVE {
             block
@@ -72,10 +74,7 @@ fn scan(values: &[[u8; 8]], order: ByteOrder) -> (Extrema, bool) {
 fn block_extrema(values: &[[u8; 8]]) -> Extrema {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V3::try_new() {
-        return simd.vectorize(
-            #[inline(always)]
-            || avx_extrema(simd, values),
-        );
+        return simd.vectorize(AvxExtrema { simd, values });
     }
     plain_extrema(values)
 }
@@ -85,6 +84,22 @@ fn plain_extrema(values: &[[u8; 8]]) -> Extrema {
         min: if value < all.min { value } else { all.min },
         max: if value > all.max { value } else { all.max },
     })
+}
+
+#[cfg(target_arch = "x86_64")]
+struct AvxExtrema<'a> {
+    simd: pulp::x86::V3,
+    values: &'a [[u8; 8]],
+}
+
+#[cfg(target_arch = "x86_64")]
+impl pulp::NullaryFnOnce for AvxExtrema<'_> {
+    type Output = Extrema;
+
+    #[inline(always)]
+    fn call(self) -> Extrema {
+        avx_extrema(self.simd, self.values)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -116,6 +131,8 @@ const LAYOUT: Layout = match Layout::of(DType::Float64) {
 };
 /// Values per task.
 const TASK: usize = 32 << 10;
+/// Inputs of this many bytes are in no cache.
+const UNCACHED_FROM: usize = 32 << 20;
 /// Below this many values a second thread costs more than it saves.
 const PARALLEL_FROM: usize = 128 << 10;
 

@@ -94,7 +94,7 @@ fn refuse(options: &Options, first: u64, masks: [&[u8]; 3]) -> Result<(), CodecE
 /// infinity, minus infinity. Every loop is without branches, so that it runs on vector registers.
 macro_rules! block {
     ($name:ident, $word:ty) => {
-        fn $name<const SWAP: bool>(layout: Layout, input: &[u8], bytes: &mut [u8], masks: [&mut [u8]; 3]) {
+        fn $name<const SWAP: bool>(layout: Layout, input: &[u8], bytes: &mut [u8], mut masks: [&mut [u8]; 3]) {
             vectorized(
                 #[inline(always)]
                 || {
@@ -115,7 +115,7 @@ macro_rules! block {
                         let keep = <$word>::from(magnitude < exponent).wrapping_neg();
                         *out = (<$word>::from_ne_bytes(*word) & keep).to_ne_bytes();
                     }
-                    let [nan, pos_inf, neg_inf] = masks;
+                    let [nan, pos_inf, neg_inf] = masks.each_mut();
                     if layout.parts == 1 && infinities == 0 {
                         return pack(&nan_flags, nan);
                     }
