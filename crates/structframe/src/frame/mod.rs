@@ -2,6 +2,7 @@
 
 mod event; // what readers tell
 mod frames; // a whole buffer
+mod look; // what stands at a position
 mod machine; // the one state machine
 mod stream; // chunks of any size
 mod write; // into the caller's buffer
