@@ -3,8 +3,9 @@
 //! `cargo xtask bench files` runs this; it prints a Markdown table. With `--check` it fails when a row misses its target;
 //! `--only TEXT` leaves out the rows whose names do not contain it.
 
-mod fixtures;
-mod rows;
+mod fixtures; // files to measure on
+mod ours; // our side, which the tests of the crate run too
+mod rows; // what is measured, and what was promised
 
 use bench_harness::{Check, Duel, Effort, settled};
 use rows::{Against, ROWS};

@@ -1,9 +1,9 @@
 //! What is measured, and what was promised.
 
-use crate::fixtures;
+use crate::{fixtures, ours};
 use bench_harness::{Duel, Effort, duel};
 use fw_source::LeftAlone;
-use fw_tensogram::{DecodeOptions, MessageView, TensogramFile};
+use fw_tensogram::DecodeOptions;
 use fw_tensor::Selection;
 use std::fs::File;
 use std::hint::black_box;
@@ -52,12 +52,11 @@ fn peer_options() -> tensogram::DecodeOptions {
 fn count(folder: &Path, elements: u64, target: f64, floor: Option<f64>) -> Run {
     const COUNT: usize = 20_000;
     let path = fixtures::many(folder, COUNT, elements);
-    let ours = |path: &Path| TensogramFile::open(path).expect("opens").message_count().expect("counts");
     let (by_peer, by_calls) = (path.clone(), path);
     let peer = move |effort| {
         let peer = || tensogram::TensogramFile::open(&by_peer).expect("opens").message_count().expect("counts");
-        assert_eq!((ours(&by_peer), peer()), (COUNT, COUNT));
-        duel(effort, || ours(&by_peer), peer)
+        assert_eq!((ours::count(&by_peer), peer()), (COUNT, COUNT));
+        duel(effort, || ours::count(&by_peer), peer)
     };
     let calls = move |effort| {
         let bare = || {
@@ -70,7 +69,7 @@ fn count(folder: &Path, elements: u64, target: f64, floor: Option<f64>) -> Run {
                 black_box(&ends);
             }
         };
-        duel(effort, || ours(&by_calls), bare)
+        duel(effort, || ours::count(&by_calls), bare)
     };
     let mut against = vec![Against::new("tensogram", target, peer)];
     against.extend(floor.map(|target| Against::new("a bare `pread` per message", target, calls)));
@@ -80,7 +79,7 @@ fn count(folder: &Path, elements: u64, target: f64, floor: Option<f64>) -> Run {
 fn junk(folder: &Path) -> Run {
     let path = fixtures::gap(folder, 4 << 20);
     let measure = move |effort: Effort| {
-        let ours = || TensogramFile::open(&path).expect("opens").message_count().expect("counts");
+        let ours = || ours::count(&path);
         let peer = || tensogram::TensogramFile::open(&path).expect("opens").message_count().expect("counts");
         assert_eq!(ours(), 2);
         // The peer takes seconds: once is enough.
@@ -92,7 +91,7 @@ fn junk(folder: &Path) -> Run {
 fn metadata(folder: &Path) -> Run {
     let path = fixtures::single(folder, 1, &[16 << 20]);
     let measure = move |effort| {
-        let ours = || TensogramFile::open(&path).expect("opens").metadata(0).expect("metadata");
+        let ours = || ours::metadata(&path);
         let peer = || tensogram::TensogramFile::open(&path).expect("opens").decode_metadata(0).expect("metadata");
         duel(effort, ours, peer)
     };
@@ -103,10 +102,7 @@ fn late_object(_: &Path) -> Run {
     let message = fixtures::message(5_000, &[16]);
     let options = DecodeOptions::default();
     let measure = move |effort| {
-        let ours = || {
-            let view = MessageView::open(&message).expect("opens");
-            view.object(4_999).expect("is there").decode(&options).expect("decodes")
-        };
+        let ours = || ours::object(&message, 4_999, &options);
         let peer = || tensogram::decode_object(&message, 4_999, &peer_options()).expect("decodes");
         duel(effort, ours, peer)
     };
@@ -115,12 +111,9 @@ fn late_object(_: &Path) -> Run {
 
 fn mapped(folder: &Path) -> Run {
     let path = fixtures::single(folder, 1, &[16 << 20]);
-    let first = |path: &Path| {
-        // SAFETY: nobody else knows the file, which lies in our own temporary folder.
-        let file = TensogramFile::open_mmap(path, unsafe { LeftAlone::promised() }).expect("opens");
-        let view = file.view(0).expect("is there");
-        black_box(view.object(0).expect("is there").bytes().expect("raw")[0])
-    };
+    // SAFETY: nobody else knows the file, which lies in our own temporary folder.
+    let promise = unsafe { LeftAlone::promised() };
+    let first = move |path: &Path| ours::first_mapped(path, promise);
     let (by_peer, by_map) = (path.clone(), path);
     let peer = move |effort| {
         let peer = || {
@@ -148,10 +141,7 @@ fn copied(folder: &Path) -> Run {
     let source = vec![7u8; LEN];
     let options = DecodeOptions::default().with_threads(1);
     let measure = move |effort| {
-        let ours = || {
-            let view = MessageView::open(&message).expect("opens");
-            view.object(0).expect("is there").decode_into(&options, &mut out).expect("decodes");
-        };
+        let ours = || ours::copied(&message, &options, &mut out);
         duel(effort, ours, || black_box(&mut other).copy_from_slice(black_box(&source)))
     };
     Run { against: vec![Against::new("memcpy", 1.0 / 1.3, measure)] }
@@ -162,10 +152,7 @@ fn window(folder: &Path) -> Run {
     let path = fixtures::single(folder, 16, &[SIDE, SIDE]);
     let options = DecodeOptions::default();
     let selection = Selection::from([2000..2016, 1000..1016]);
-    let ours = move |path: &Path| {
-        let file = TensogramFile::open(path).expect("opens");
-        file.slice(0, 9, &selection, &options).expect("slices")
-    };
+    let ours = move |path: &Path| ours::window(path, 9, &selection, &options);
     let (by_peer, by_calls, again) = (path.clone(), path, ours.clone());
     let peer = move |effort| {
         let ranges: Vec<(u64, u64)> = (2000..2016).map(|row| (row * SIDE + 1000, 16)).collect();

@@ -1,0 +1,37 @@
+//! Our side of every row that `cargo xtask bench files` times, once, on small files and without the peer: a bench that has
+//! rotted would otherwise show only on the machine of whoever wants figures.
+#![cfg(feature = "mmap")]
+#![allow(unsafe_code)]
+
+#[path = "../../../benches/files/src/fixtures.rs"]
+mod fixtures;
+#[path = "../../../benches/files/src/ours.rs"]
+mod ours;
+
+use fw_source::LeftAlone;
+use fw_tensogram::DecodeOptions;
+use fw_tensor::Selection;
+
+#[test]
+fn every_row_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = DecodeOptions::default();
+    for elements in [40, 8_192] {
+        assert_eq!(ours::count(&fixtures::many(folder.path(), 20, elements)), 20);
+    }
+    assert_eq!(ours::count(&fixtures::gap(folder.path(), 100_000)), 2);
+
+    let path = fixtures::single(folder.path(), 16, &[64, 32]);
+    assert_eq!(ours::metadata(&path).base.len(), 16);
+    let window = ours::window(&path, 9, &Selection::from([20..22, 10..13]), &options);
+    assert_eq!(window.view().to_vec::<f32>().unwrap(), [650.0, 651.0, 652.0, 682.0, 683.0, 684.0]);
+    // SAFETY: nobody else knows the file, which lies in this test's own folder, and nothing writes to it below.
+    assert_eq!(ours::first_mapped(&path, unsafe { LeftAlone::promised() }), 0);
+
+    let message = fixtures::message(50, &[3]);
+    let values: Vec<u8> = [0.0f32, 1.0, 2.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    assert_eq!(ours::object(&message, 49, &options), values);
+    let mut out = [1; 12];
+    ours::copied(&message, &options, &mut out);
+    assert_eq!(out, values[..]);
+}
