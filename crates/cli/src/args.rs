@@ -2,6 +2,8 @@
 
 use crate::exit::Voice;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use framewright::convert::CatFormat;
+use framewright::tensor::Selection;
 use std::path::PathBuf;
 
 /// One tool for Tensogram, BinTensors and struct-frame data; safetensors, npy and npz too.
@@ -29,8 +31,9 @@ pub(crate) struct Args {
 #[cfg(feature = "remote")]
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Store {
-    /// A setting of the store that a URL names, such as endpoint=http://localhost:9000 or skip_signature=true; may be
-    /// repeated. Credentials come from the environment (AWS_..., GOOGLE_..., AZURE_...) otherwise
+    /// A setting of the store that a URL names, such as endpoint=http://localhost:9000, skip_signature=true or
+    /// root_certificate=ca.pem; may be repeated. Credentials come from the environment (AWS_..., GOOGLE_..., AZURE_...)
+    /// otherwise
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) store_option: Vec<String>,
     /// Let a command read a whole file from a store, where it cannot do with a part
@@ -251,7 +254,8 @@ pub(crate) enum Mode {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  fw cat forecast.tgm --message 1 --object 0 --npy > 2t.npy\n  \
-                        fw cat model.bt --tensor layer.0.weight --text | head")]
+                        fw cat model.bt --tensor layer.0.weight --text | head\n  \
+                        fw cat https://host/era5.tgm -m 3 --slice '0,100:200,::4' --npy > corner.npy")]
 pub(crate) struct Cat {
     /// The file
     pub(crate) file: PathBuf,
@@ -264,12 +268,32 @@ pub(crate) struct Cat {
     /// Which object of the message (counting from 0) [default: 0]
     #[arg(long, short, value_name = "O")]
     pub(crate) object: Option<usize>,
+    /// Only a part of the tensor: for each axis INDEX, START:END or START:END:STEP as in NumPy, or ... for the axes between;
+    /// only the bytes that hold it are read
+    #[arg(long, short, value_name = "SLICE", value_parser = crate::selection::parse, allow_hyphen_values = true)]
+    pub(crate) slice: Option<Selection>,
     /// Write a NumPy file instead of bare little-endian elements
     #[arg(long, conflicts_with = "text")]
     pub(crate) npy: bool,
     /// Write numbers, a line per row of the last axis
     #[arg(long)]
     pub(crate) text: bool,
+}
+
+impl Cat {
+    /// How to write what was read.
+    pub(crate) const fn form(&self) -> CatFormat {
+        match (self.npy, self.text) {
+            (true, _) => CatFormat::Npy,
+            (_, true) => CatFormat::Text,
+            _ => CatFormat::Raw,
+        }
+    }
+
+    /// The part that was asked for; everything, unless one was.
+    pub(crate) fn selection(&self) -> Selection {
+        self.slice.clone().unwrap_or_default()
+    }
 }
 
 #[derive(Debug, ClapArgs)]

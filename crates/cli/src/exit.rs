@@ -99,6 +99,11 @@ fn fault(error: &anyhow::Error) -> Value {
             position = position.or(at);
         }
     }
+    #[cfg(feature = "remote")]
+    let code = code.or_else(|| {
+        use framewright::source::remote::RemoteError;
+        error.chain().find_map(|cause| Some(RemoteError::of(cause.downcast_ref::<io::Error>()?)?.code()))
+    });
     let code = code.or_else(|| {
         Some(match io_kind(error)? {
             io::ErrorKind::NotFound => "not_found",

@@ -9,6 +9,7 @@ mod input; // where files come from
 #[cfg(feature = "remote")]
 mod remote; // files in stores, by URL
 mod render; // text for people, JSON for programs
+mod selection; // parts of tensors as people write them
 
 use clap::Parser;
 use exit::Voice;

@@ -1,15 +1,16 @@
 //! Files in stores, by URL: metadata, listings and single tensors are read part by part; what needs everything says so.
 
 use crate::args::{Cat, Command, Dump, Store};
-use crate::commands::{self, dump, info, ls, print, print_report};
+use crate::commands::{self, cat, dump, info, ls, print, print_report};
 use crate::exit::{Outcome, Usage};
+use crate::input;
 use anyhow::{Context, Result};
-use framewright::convert::{self, CatFormat, ConvertError, Format};
+use framewright::convert::{self, Format, Named, named_objects};
 use framewright::source::ReadAt;
 use framewright::source::nonblocking::wait_for;
 use framewright::source::remote::{StoreOptions, StoreSource, is_url, open_source};
 use framewright::tensogram::{DecodeOptions, RemoteFile, Survey};
-use framewright::tensor::{ByteOrder, Selection, swap_in_place};
+use framewright::tensor::{ByteOrder, swap_in_place};
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -102,7 +103,7 @@ fn messages(command: &Command, source: &StoreSource) -> Result<Option<Outcome>> 
             }
         }
         Command::Dump(args) if !args.hex => dumped(args, &file)?,
-        Command::Cat(args) if args.tensor.is_none() && !args.text => object(args, &file)?,
+        Command::Cat(args) => object(args, &file)?,
         _ => return Ok(None),
     }
     Ok(Some(Outcome::Fine))
@@ -137,27 +138,71 @@ fn dumped(args: &Dump, file: &RemoteFile) -> Result<()> {
     Ok(())
 }
 
-/// One object, by its place: its frame and nothing else is fetched.
+/// One object, or a part of it: its frame and nothing else is fetched, or what its codec needs for the part.
 fn object(args: &Cat, file: &RemoteFile) -> Result<()> {
-    let (message, object) = (args.message.unwrap_or(0), args.object.unwrap_or(0));
-    let head = file.object_head(message, object).map_err(|error| match error.kind() {
-        framewright::tensogram::ErrorKind::Misuse => anyhow::Error::from(Usage(error.to_string())),
-        _ => error.into(),
-    })?;
+    let url = file.source().url();
+    let (message, object) = place(args, file)?;
+    let head = file.object_head(message, object).map_err(|error| cat::misfit(url, error))?;
+    // Only names and numbers need to know what the bytes of a carried type stand for.
+    let named = match args.tensor.is_some() || args.text {
+        true => Named::new(&head.descriptor, &*file.metadata(message)?, object),
+        false => Named::of(&head.descriptor),
+    };
+    if args.slice.is_some() && !named.carried {
+        let part = file.slice(message, object, &args.selection(), &DecodeOptions::default());
+        return cat::write_part(args, part.map_err(|error| cat::misfit(url, error))?, url);
+    }
     // What carries a digest is checked before it is handed on.
     let options = DecodeOptions { verify_hash: head.frame.has_hash(), ..DecodeOptions::default() };
     let (descriptor, mut bytes) = file.decode_object(message, object, &options)?;
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
     }
-    let mut out = std::io::stdout().lock();
-    if args.npy {
-        let missing = || Usage(format!("NumPy has no element type for {}; leave out --npy", descriptor.dtype));
-        out.write_all(&convert::npy_header(descriptor.dtype, &descriptor.shape).ok_or_else(missing)?)?;
+    match &args.slice {
+        None => cat::write(args, named.dtype, &named.shape, &bytes, url),
+        Some(selection) => {
+            let (shape, part) = named.cut(&bytes, selection).map_err(|error| Usage(format!("{url}: {error}")))?;
+            cat::write(args, named.dtype, &shape, &part, url)
+        }
     }
-    out.write_all(&bytes)?;
-    out.flush()?;
-    Ok(())
+}
+
+/// Which object is meant: by its place, or by its name as fw ls shows it.
+fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
+    let url = file.source().url();
+    let Some(name) = &args.tensor else { return Ok((args.message.unwrap_or(0), args.object.unwrap_or(0))) };
+    let find = |message: usize, name: &str| {
+        let metadata = file.metadata(message).map_err(|error| cat::misfit(url, error))?;
+        anyhow::Ok(named_objects(&metadata).iter().position(|known| known == name))
+    };
+    if let Some(message) = args.message {
+        let found = find(message, name)?;
+        let missing = || Usage(format!("no tensor {name:?} in message {message} of {url}; fw ls lists them"));
+        return Ok((message, found.ok_or_else(missing)?));
+    }
+    let count = file.message_count()?;
+    if let Some((number, bare)) = name.split_once('/')
+        && let Some(message) = number.parse().ok().filter(|message| count > 1 && *message < count)
+        && let Some(object) = find(message, bare)?
+    {
+        return Ok((message, object));
+    }
+    let surveys = file.surveys(&(0..count).collect::<Vec<_>>())?;
+    let known = surveys.iter().enumerate().filter_map(|(message, survey)| {
+        let names = named_objects(survey.metadata.as_ref().ok()?);
+        Some((message, names.iter().position(|known| known == name)?))
+    });
+    match known.collect::<Vec<_>>()[..] {
+        [one] => Ok(one),
+        [] => Err(Usage(format!("no tensor {name:?} in {url}; fw ls lists them")).into()),
+        [(first, _), ref others @ ..] => {
+            let several = others.len().saturating_add(1);
+            let text = format!(
+                "{several} messages of {url} have a tensor {name:?}; say --message M, or --tensor {first}/{name}"
+            );
+            Err(Usage(text).into())
+        }
+    }
 }
 
 /// BinTensors and safetensors: the header, or one tensor.
@@ -171,7 +216,7 @@ fn tensors(command: &Command, source: &StoreSource, path: &str) -> Result<Option
     };
     match command {
         Command::Info(args) => {
-            let found = convert::info_of(&*file, source.object_len())?;
+            let found = convert::info_of(&*file, source)?;
             if args.json {
                 print_report("info", true, info::tensors_json(&found, &name))?;
             } else {
@@ -197,19 +242,10 @@ fn tensors(command: &Command, source: &StoreSource, path: &str) -> Result<Option
             let Some(wanted) = args.tensor.clone().or(only) else {
                 return Err(Usage(format!("{name} has several tensors; say --tensor NAME (fw ls lists them)")).into());
             };
-            let format = match (args.npy, args.text) {
-                (true, _) => CatFormat::Npy,
-                (_, true) => CatFormat::Text,
-                _ => CatFormat::Raw,
-            };
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            match convert::cat(&*file, &wanted, &Selection::new(), format, &mut out) {
-                Err(ConvertError::NotFound(wanted)) => {
-                    return Err(Usage(format!("no tensor {wanted:?} in {name}; fw ls lists them")).into());
-                }
-                done => done?,
-            }
-            out.flush()?;
+            cat::write_tensor(args, &*file, &wanted, &name).or_else(|error| match error.is::<Usage>() {
+                true => Err(error),
+                false => input::named(Path::new(&name), error),
+            })?;
         }
         _ => return Ok(None),
     }

@@ -1,9 +1,9 @@
 //! One tensor, or part of one, to a stream.
 
-use crate::model::{Entry, TensorFile};
+use crate::model::TensorFile;
 use crate::value::scalars;
 use crate::{ConvertError, numpy};
-use fw_tensor::Selection;
+use fw_tensor::{DType, Selection};
 use std::io::Write;
 
 /// How to write it.
@@ -38,22 +38,36 @@ pub fn cat(
         return file.stream(index, &mut |piece| Ok(out.write_all(piece)?));
     }
     let (shape, data) = if whole { (entry.shape.clone(), file.data(index)?) } else { file.slice(index, selection)? };
+    write_elements(entry.dtype, &shape, &data, format, out)
+}
+
+/// Writes little-endian elements that are at hand.
+///
+/// # Errors
+/// A type the format cannot hold, or when writing fails.
+pub fn write_elements(
+    dtype: DType,
+    shape: &[u64],
+    data: &[u8],
+    format: CatFormat,
+    out: &mut dyn Write,
+) -> Result<(), ConvertError> {
     match format {
-        CatFormat::Raw => out.write_all(&data)?,
+        CatFormat::Raw => out.write_all(data)?,
         CatFormat::Npy => {
-            let missing = || ConvertError::unsupported("no_counterpart", format!("NumPy has no {}", entry.dtype));
-            let descr = numpy::descr(entry.dtype).ok_or_else(missing)?;
-            out.write_all(&numpy::encode_header(descr, &shape))?;
-            out.write_all(&data)?;
+            let missing = || ConvertError::unsupported("no_counterpart", format!("NumPy has no {dtype}"));
+            let descr = numpy::descr(dtype).ok_or_else(missing)?;
+            out.write_all(&numpy::encode_header(descr, shape))?;
+            out.write_all(data)?;
         }
-        CatFormat::Text => text(entry, &shape, &data, out)?,
+        CatFormat::Text => text(dtype, shape, data, out)?,
     }
     Ok(())
 }
 
-fn text(entry: &Entry, shape: &[u64], data: &[u8], out: &mut dyn Write) -> Result<(), ConvertError> {
-    let Some(values) = scalars(entry.dtype, data) else {
-        let message = format!("{} elements are smaller than a byte; ask for the raw bytes", entry.dtype);
+fn text(dtype: DType, shape: &[u64], data: &[u8], out: &mut dyn Write) -> Result<(), ConvertError> {
+    let Some(values) = scalars(dtype, data) else {
+        let message = format!("{dtype} elements are smaller than a byte; ask for the raw bytes");
         return Err(ConvertError::unsupported("no_text", message));
     };
     let row = shape.last().copied().unwrap_or(1).max(1);

@@ -36,7 +36,7 @@ mod show; // info, ls, dump, validate
 mod tensogram; // Tensogram messages as a tensor file
 mod value; // elements as numbers
 
-pub use cat::{CatFormat, cat};
+pub use cat::{CatFormat, cat, write_elements};
 pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture};
 pub use convert::{ConvertOptions, Converted, Existing, Missing, NanBits, Progress, ProgressFn, Transport, convert};
 pub use detect::{Format, detect};
@@ -46,3 +46,4 @@ pub use loss::{Feature, LOSS_TABLE, Loss, LossGroup, LossRow};
 pub use model::{Attributes, Entry, Pieces, TensorFile, Unreadable, open, open_source, open_with};
 pub use numpy::npy_header;
 pub use show::{Info, Row, dump, info, info_of, ls, rows, validate};
+pub use tensogram::{Named, named_objects};

@@ -56,18 +56,26 @@ pub struct Row {
 /// When it cannot be read or is wrong.
 pub fn info(path: impl AsRef<Path>) -> Result<Info, ConvertError> {
     let path = path.as_ref();
-    let mut info = info_of(&*open(path)?, std::fs::metadata(path)?.len())?;
+    let file = open(path)?;
+    if file.format() == Format::BinTensors {
+        return info_of(&*file, &FileSource::open(path)?);
+    }
+    summary(&*file, std::fs::metadata(path)?.len())
+}
+
+/// Summarises an open file that `source` holds the bytes of: its header is read again at most.
+///
+/// # Errors
+/// When the source cannot be read, or a size does not fit in 64 bits.
+pub fn info_of(file: &dyn TensorFile, source: &impl ReadAt) -> Result<Info, ConvertError> {
+    let mut info = summary(file, source.len()?)?;
     if info.format == Format::BinTensors {
-        info.readable_by_reference = Some(fw_bintensors::readable_by_reference(&head(path)?));
+        info.readable_by_reference = Some(fw_bintensors::readable_by_reference(&head_of(source)?));
     }
     Ok(info)
 }
 
-/// Summarises an open file of `file_len` bytes.
-///
-/// # Errors
-/// When a size does not fit in 64 bits.
-pub fn info_of(file: &dyn TensorFile, file_len: u64) -> Result<Info, ConvertError> {
+fn summary(file: &dyn TensorFile, file_len: u64) -> Result<Info, ConvertError> {
     let mut info = Info {
         format: file.format(),
         file_len,
@@ -207,7 +215,10 @@ fn trailing(path: &Path, report: &mut Report) -> Result<(), ConvertError> {
 
 /// The length field and as much of the header as there is, for formats that begin so.
 fn head(path: &Path) -> Result<Vec<u8>, ConvertError> {
-    let source = FileSource::open(path)?;
+    head_of(&FileSource::open(path)?)
+}
+
+fn head_of(source: &impl ReadAt) -> Result<Vec<u8>, ConvertError> {
     let file_len = source.len()?;
     let mut size = vec![0u8; file_len.min(safetensors::SIZE_LEN) as usize];
     source.read_exact_at(0, &mut size)?;

@@ -61,6 +61,8 @@ pub use validate::{
     FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, survey_source,
     validate_file, validate_message, validate_source,
 };
+#[cfg(feature = "async")]
+pub use write::AsyncStreamingEncoder;
 pub use write::{
     AggregateHash, EncodeOptions, Lengths, MaskMethod, MessageBuilder, StreamingEncoder, encode, encode_pre_encoded,
 };

@@ -1,12 +1,12 @@
-//! `fw cat`: the elements of one tensor.
+//! `fw cat`: the elements of one tensor, or of a part of it.
 
 use crate::args::Cat;
 use crate::exit::{Outcome, Usage};
 use crate::input;
 use anyhow::Result;
-use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat, npy_header};
-use framewright::tensogram::{DataObjectDescriptor, DecodeOptions, TensogramFile};
-use framewright::tensor::{ByteOrder, Selection, swap_in_place};
+use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat, npy_header, write_elements};
+use framewright::tensogram::{DecodeOptions, TensogramFile};
+use framewright::tensor::{ByteOrder, DType, TensorBuf, swap_in_place};
 use std::io::{BufWriter, Write};
 
 pub(crate) fn run(args: &Cat) -> Result<Outcome> {
@@ -20,6 +20,9 @@ pub(crate) fn run(args: &Cat) -> Result<Outcome> {
     }
     let file = input::tensors(&args.file)?;
     let name = chosen(args, &*file)?;
+    if format == Format::Tensogram && args.slice.is_some() {
+        return named_part(args, &*file, &name);
+    }
     named_tensor(args, &*file, &name)
 }
 
@@ -68,22 +71,57 @@ fn found(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<String> {
 }
 
 fn named_tensor(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<Outcome> {
-    let format = match (args.npy, args.text) {
-        (true, _) => CatFormat::Npy,
-        (_, true) => CatFormat::Text,
-        _ => CatFormat::Raw,
-    };
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    match cat(file, name, &Selection::new(), format, &mut out) {
-        Ok(()) => {}
-        Err(ConvertError::NotFound(name)) => {
-            return Err(Usage(format!("no tensor {name:?} in {}; fw ls lists them", args.file.display())).into());
-        }
-        Err(ConvertError::Unsupported { message, .. }) => return Err(Usage(message).into()),
-        Err(error) => return input::named(&args.file, error),
+    let shown = args.file.display().to_string();
+    match write_tensor(args, file, name, &shown) {
+        Ok(()) => Ok(Outcome::Fine),
+        Err(error) if error.is::<Usage>() => Err(error),
+        Err(error) => input::named(&args.file, error),
     }
+}
+
+/// Writes a tensor of a file that people know as `shown`.
+pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown: &str) -> Result<()> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    cat(file, name, &args.selection(), args.form(), &mut out).map_err(|error| told(shown, error))?;
     out.flush()?;
-    Ok(Outcome::Fine)
+    Ok(())
+}
+
+/// Writes little-endian elements that were read.
+pub(crate) fn write(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown: &str) -> Result<()> {
+    if args.npy && npy_header(dtype, shape).is_none() {
+        return Err(Usage(format!("NumPy has no element type for {dtype}; leave out --npy")).into());
+    }
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    write_elements(dtype, shape, data, args.form(), &mut out).map_err(|error| told(shown, error))?;
+    out.flush()?;
+    Ok(())
+}
+
+/// What the user could have said otherwise is usage.
+fn told(shown: &str, error: ConvertError) -> anyhow::Error {
+    match error {
+        ConvertError::NotFound(name) => Usage(format!("no tensor {name:?} in {shown}; fw ls lists them")).into(),
+        error if error.code() == "invalid_slice" => Usage(format!("{shown}: {error}")).into(),
+        ConvertError::Unsupported { message, .. } => Usage(message).into(),
+        error => error.into(),
+    }
+}
+
+/// A part of a tensor of a Tensogram file, by name: through the object itself, which knows its codec.
+fn named_part(args: &Cat, all: &dyn TensorFile, name: &str) -> Result<Outcome> {
+    let file = input::tensogram(&args.file)?;
+    let entry = all.find(name).ok().and_then(|index| Some((index, all.entries().get(index)?)));
+    let Some((index, entry)) = entry else { return named_tensor(args, all, name) };
+    let (mut message, mut object) = (0, index);
+    while let Some(later) = object.checked_sub(file.object_count(message)?) {
+        (message, object) = (message.saturating_add(1), later);
+    }
+    // Elements that Tensogram has no type for stand there as bytes.
+    if file.object_head(message, object)?.descriptor.dtype != entry.dtype {
+        return named_tensor(args, all, name);
+    }
+    part(args, &file, message, object)
 }
 
 /// One object of a Tensogram file, by its place.
@@ -99,10 +137,14 @@ fn object(args: &Cat) -> Result<Outcome> {
         let text = format!("no object {place}: message {wanted} of {} has {objects}", args.file.display());
         return Err(Usage(text).into());
     }
-    if args.text {
+    if args.form() == CatFormat::Text {
         let all = input::tensors(&args.file)?;
         let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
-        return named_tensor(args, &*all, name.map_or("", String::as_str));
+        let name = name.map_or("", String::as_str);
+        return if args.slice.is_some() { named_part(args, &*all, name) } else { named_tensor(args, &*all, name) };
+    }
+    if args.slice.is_some() {
+        return part(args, &file, wanted, place);
     }
     // What carries a digest is checked before it is handed on.
     let verify_hash = file.object_head(wanted, place)?.frame.has_hash();
@@ -111,15 +153,34 @@ fn object(args: &Cat) -> Result<Outcome> {
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
     }
-    let mut out = std::io::stdout().lock();
-    if args.npy {
-        let DataObjectDescriptor { dtype, shape, .. } = &descriptor;
-        let missing = || Usage(format!("NumPy has no element type for {dtype}; leave out --npy"));
-        out.write_all(&npy_header(*dtype, shape).ok_or_else(missing)?)?;
-    }
-    out.write_all(&bytes)?;
-    out.flush()?;
+    write(args, descriptor.dtype, &descriptor.shape, &bytes, &args.file.display().to_string())?;
     Ok(Outcome::Fine)
+}
+
+/// A part of an object: what its codec needs for it is read, and no digest verified, which would take everything.
+fn part(args: &Cat, file: &TensogramFile, message: usize, object: usize) -> Result<Outcome> {
+    let shown = args.file.display().to_string();
+    let taken = file.slice(message, object, &args.selection(), &DecodeOptions::default());
+    write_part(args, taken.map_err(|error| misfit(&shown, error))?, &shown)?;
+    Ok(Outcome::Fine)
+}
+
+/// A selection that does not fit is usage.
+pub(crate) fn misfit(shown: &str, error: framewright::tensogram::TensogramError) -> anyhow::Error {
+    match error.kind() {
+        framewright::tensogram::ErrorKind::Misuse => Usage(format!("{shown}: {error}")).into(),
+        _ => error.into(),
+    }
+}
+
+/// Writes a part that was read, in whatever order this machine has.
+pub(crate) fn write_part(args: &Cat, part: TensorBuf, shown: &str) -> Result<()> {
+    let (dtype, shape) = (part.dtype(), part.shape().to_vec());
+    let mut data = part.into_data();
+    if ByteOrder::NATIVE == ByteOrder::Big {
+        swap_in_place(&mut data, dtype.swap_unit());
+    }
+    write(args, dtype, &shape, &data, shown)
 }
 
 fn objects_before(file: &TensogramFile, message: usize) -> Result<usize> {

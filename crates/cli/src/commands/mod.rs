@@ -1,7 +1,7 @@
 //! One file per command; each builds its text in a function that returns a string.
 
 mod capture;
-mod cat;
+pub(crate) mod cat;
 mod convert;
 mod decode;
 mod diff;

@@ -37,8 +37,14 @@ impl Run {
 
 /// Runs `fw` in a folder; arguments are the words of `line`.
 fn fw(folder: &Path, line: &str) -> Run {
+    fw_with(folder, line, &[])
+}
+
+/// The same with more in its environment.
+fn fw_with(folder: &Path, line: &str, environment: &[(&str, &str)]) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_fw"))
         .args(line.split_whitespace())
+        .envs(environment.iter().copied())
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()

@@ -1,35 +1,79 @@
-//! Files in stores, by URL, from a real server on loopback; skipped where `FW_PYTHON` has no `rangehttpserver`.
+//! Files in stores, by URL, from real servers on loopback; skipped where `FW_PYTHON` has no `rangehttpserver`, or no
+//! `moto[server]`.
 
-use super::{fine, fw};
-use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+#[allow(dead_code, reason = "made for the tests of the library, which use all of it")]
+#[path = "../../../tensogram/tests/remote/proxy.rs"]
+mod proxy;
+
+use super::{fine, fw, fw_with};
+use proxy::Proxy;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-struct Server(Child, String);
+struct Server(Child, SocketAddr);
 
 impl Server {
-    fn start(folder: &Path) -> Option<Self> {
+    /// Runs a Python program that needs `module` and listens on the address it is given.
+    fn start(folder: &Path, module: &str, program: impl Fn(&SocketAddr) -> Vec<String>) -> Option<Self> {
         let python = std::env::var_os("FW_PYTHON")?;
-        let found = Command::new(&python).args(["-c", "import RangeHTTPServer"]).stderr(Stdio::null()).status();
+        let found = Command::new(&python).args(["-c", &format!("import {module}")]).stderr(Stdio::null()).status();
         if !found.is_ok_and(|status| status.success()) {
             return None;
         }
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let child = Command::new(python)
-            .args(["-m", "RangeHTTPServer", &address.port().to_string(), "--bind", "127.0.0.1"])
+            .args(program(&address))
             .current_dir(folder)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("the interpreter runs");
-        let (server, begun) = (Self(child, format!("http://{address}")), Instant::now());
+        let (mut server, begun) = (Self(child, address), Instant::now());
         while TcpStream::connect(address).is_err() {
+            assert!(server.0.try_wait().unwrap().is_none(), "the server ended at once");
             assert!(begun.elapsed() < Duration::from_secs(60), "the server does not listen");
             std::thread::sleep(Duration::from_millis(50));
         }
         Some(server)
+    }
+
+    /// Files of a folder, range by range.
+    fn files(folder: &Path) -> Option<Self> {
+        Self::start(folder, "RangeHTTPServer", |address| {
+            ["-m", "RangeHTTPServer", &address.port().to_string(), "--bind", "127.0.0.1"].map(str::to_owned).into()
+        })
+    }
+
+    /// The same over TLS; the certificate of its authority is in `ca.pem` of the folder.
+    fn files_over_tls(folder: &Path) -> Option<Self> {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/https_server.py");
+        Self::start(folder, "RangeHTTPServer, cryptography", |address| {
+            vec![script.to_owned(), address.port().to_string()]
+        })
+    }
+
+    /// An S3-compatible server with a bucket named `bucket`.
+    fn s3(folder: &Path) -> Option<Self> {
+        let server = Self::start(folder, "moto.server", |address| {
+            ["-m", "moto.server", "-H", "127.0.0.1", "-p", &address.port().to_string()].map(str::to_owned).into()
+        })?;
+        server.put("/bucket", b"");
+        Some(server)
+    }
+
+    /// A bare PUT; the server checks no signatures.
+    fn put(&self, path: &str, body: &[u8]) {
+        let mut stream = TcpStream::connect(self.1).unwrap();
+        let (host, len) = (self.1, body.len());
+        write!(stream, "PUT {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        stream.write_all(body).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 }
 
@@ -41,7 +85,7 @@ impl Drop for Server {
 }
 
 fn skip() {
-    let reason = "fw on URLs: FW_PYTHON is not set or has no rangehttpserver";
+    let reason = "fw on URLs: FW_PYTHON is not set, or has no rangehttpserver or moto[server]";
     eprintln!("SKIPPED {reason}");
     if let Some(path) = std::env::var_os("FW_SKIPPED")
         && let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(path)
@@ -58,20 +102,36 @@ fn urls_are_read_like_paths() {
     std::fs::rename(path.join("fw-tour/forecast.tgm"), path.join("f.tgm")).unwrap();
     fw(path, "convert f.tgm f.bt");
     fw(path, "convert f.tgm f.safetensors");
-    let Some(server) = Server::start(path) else { return skip() };
+    let Some(server) = Server::files(path) else { return skip() };
+    let host = format!("http://{}", server.1);
     let tensors = |name: &str| fine(path, &format!("ls {name} --json")).json()["tensors"].clone();
     for name in ["f.tgm", "f.bt", "f.safetensors"] {
-        let url = format!("{}/{name}", server.1);
+        let url = format!("{host}/{name}");
         for command in ["info", "ls"] {
             let (local, remote) = (fine(path, &format!("{command} {name}")), fine(path, &format!("{command} {url}")));
             assert_eq!(remote.text().replace(&url, name), local.text(), "fw {command} {name}");
         }
+        let (mut local, mut remote) =
+            (fine(path, &format!("info {name} --json")).json(), fine(path, &format!("info {url} --json")).json());
+        assert_eq!((local["file"].take(), remote["file"].take()), (name.into(), url.as_str().into()));
+        assert_eq!(local, remote, "fw info {name} --json");
         assert_eq!(tensors(&url), tensors(name));
         let first = tensors(name)[0]["name"].as_str().unwrap().to_owned();
         let which = if name == "f.tgm" { "--message 2 --object 1".to_owned() } else { format!("--tensor {first}") };
-        for form in ["", "--npy"] {
-            let local = fine(path, &format!("cat {name} {which} {form}"));
-            assert_eq!(fine(path, &format!("cat {url} {which} {form}")).out, local.out, "fw cat {name} {which} {form}");
+        for form in ["", "--npy", "--text"] {
+            let named = if name == "f.tgm" { format!("--tensor 0/{first}") } else { format!("--tensor {first}") };
+            for which in [&which, &named] {
+                for slice in ["", "--slice ...,-3:", "-s [::2]"] {
+                    let words = format!("{which} {slice} {form}");
+                    let local = fine(path, &format!("cat {name} {words}"));
+                    assert_eq!(fine(path, &format!("cat {url} {words}")).out, local.out, "fw cat {name} {words}");
+                }
+            }
+        }
+        for wrong in ["--tensor nonesuch", &format!("--tensor {first} --slice 1000000"), "--slice 1,2,3,4,5,6"] {
+            let (local, remote) = (fw(path, &format!("cat {name} {wrong}")), fw(path, &format!("cat {url} {wrong}")));
+            assert_eq!((local.code, remote.code), (2, 2), "{name} {wrong}: {} {}", local.err, remote.err);
+            assert!(remote.err.contains(&url), "{wrong}: {}", remote.err);
         }
         let refused = fw(path, &format!("validate {url}"));
         assert_eq!(refused.code, 2);
@@ -79,12 +139,110 @@ fn urls_are_read_like_paths() {
         let validated = fine(path, &format!("validate {url} --allow-full-read"));
         assert!(validated.text().ends_with("valid\n"), "{}", validated.text());
     }
-    let (local, remote) = (fine(path, "dump f.tgm -m 1"), fine(path, &format!("dump {}/f.tgm -m 1", server.1)));
+    let (local, remote) = (fine(path, "dump f.tgm -m 1"), fine(path, &format!("dump {host}/f.tgm -m 1")));
     assert_eq!(remote.text(), local.text());
-    let hex = fw(path, &format!("dump {}/f.tgm --hex", server.1));
+    let hex = fw(path, &format!("dump {host}/f.tgm --hex"));
     assert!(hex.code == 2 && hex.err.contains("--allow-full-read"), "{}", hex.err);
-    let absent = fw(path, &format!("ls {}/absent.tgm", server.1));
+    let absent = fw(path, &format!("ls {host}/absent.tgm"));
     assert!(absent.code != 0 && absent.err.contains("absent.tgm: there is no such object"), "{}", absent.err);
-    let misspelt = fw(path, &format!("ls {}/f.tgm --store-option regoin=x", server.1));
+    let misspelt = fw(path, &format!("ls {host}/f.tgm --store-option regoin=x"));
     assert!(misspelt.code != 0 && misspelt.err.contains("\"regoin\""), "{}", misspelt.err);
+}
+
+#[test]
+fn a_tensor_in_a_store_costs_its_own_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let message = |number: usize| {
+        let values: Vec<f32> = (0..100_000).map(|i| (number * 1000 + i) as f32).collect();
+        let mut named = framewright::tensogram::MessageBuilder::new().tensor(&[100, 1000], &values).unwrap();
+        named = named.base("name", if number == 7 { "lone" } else { "field" });
+        named.encode().unwrap()
+    };
+    std::fs::write(path.join("many.tgm"), (0..20).flat_map(message).collect::<Vec<u8>>()).unwrap();
+    let Some(server) = Server::files(path) else { return skip() };
+    let proxy = Proxy::new(server.1, Duration::ZERO);
+    let url = proxy.url("many.tgm");
+    for (words, most) in [
+        ("--tensor lone --text", 400_000 + (300 << 10)),
+        ("--tensor 7/lone --slice 3,10:12 --text", 300 << 10),
+        ("-m 7 --slice 3,10:12 --text", 100 << 10),
+    ] {
+        proxy.counted();
+        let found = fine(path, &format!("cat {url} {words}"));
+        let (requests, bytes) = proxy.counted();
+        assert!(bytes <= most, "{words}: {bytes} bytes in {requests} requests");
+        assert_eq!(found.out, fine(path, &format!("cat many.tgm {words}")).out, "{words}");
+    }
+    assert_eq!(fine(path, &format!("cat {url} -m 7 --slice 3,10:12 --text")).text(), "10010.0 10011.0\n");
+    let several = fw(path, &format!("cat {url} --tensor field"));
+    assert!(several.code == 2 && several.err.contains("19 messages"), "{}", several.err);
+}
+
+#[test]
+fn credentials_come_from_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fw(path, "tour");
+    let Some(server) = Server::s3(path) else { return skip() };
+    server.put("/bucket/deep/f.tgm", &std::fs::read(path.join("fw-tour/forecast.tgm")).unwrap());
+    let proxy = Proxy::new(server.1, Duration::ZERO);
+    let endpoint = format!("http://{}", proxy.address);
+    let environment = [
+        ("AWS_ACCESS_KEY_ID", "FROMTHEENVIRONMENT"),
+        ("AWS_SECRET_ACCESS_KEY", "a-secret-of-the-environment"),
+        ("AWS_SESSION_TOKEN", "a-token-of-the-environment"),
+        ("AWS_REGION", "eu-central-1"),
+        ("AWS_ENDPOINT_URL", &endpoint),
+    ];
+    let listed = fw_with(path, "ls s3://bucket/deep/f.tgm", &environment);
+    assert_eq!((listed.code, listed.err.as_str()), (0, ""));
+    assert_eq!(listed.text(), fine(path, "ls fw-tour/forecast.tgm").text());
+    let log = proxy.log();
+    assert!(!log.is_empty());
+    for request in &log {
+        assert!(
+            request.contains("Credential=FROMTHEENVIRONMENT/") && request.contains("/eu-central-1/s3/"),
+            "{request}"
+        );
+        assert!(request.contains("a-token-of-the-environment"), "{request}");
+    }
+    // An option wins over the environment; secrets are not told.
+    let line = "info s3://bucket/absent.tgm --json --store-option aws_access_key_id=FROMANOPTION";
+    let absent = fw_with(path, line, &environment);
+    assert_eq!(absent.json()["error"]["code"], "remote_not_found", "{}", absent.text());
+    assert!(!absent.text().contains("secret") && absent.text().contains("s3://bucket/absent.tgm"), "{}", absent.text());
+    assert!(proxy.log().iter().any(|request| request.contains("Credential=FROMANOPTION/")));
+}
+
+#[test]
+fn servers_with_a_certificate_of_their_own_are_trusted_when_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fw(path, "tour");
+    let Some(server) = Server::files_over_tls(path) else { return skip() };
+    let url = format!("https://localhost:{}/fw-tour/forecast.tgm", server.1.port());
+    let expected = fine(path, "ls fw-tour/forecast.tgm");
+    let unknown = fw_with(path, &format!("ls {url} --json"), &[]);
+    assert_eq!((unknown.code, &unknown.json()["error"]["code"]), (1, &"remote_failed".into()), "{}", unknown.text());
+    let words = unknown.json()["error"]["message"].to_string();
+    assert!(words.contains(&url) && words.to_lowercase().contains("certificate"), "{words}");
+    let told = fine(path, &format!("ls {url} --store-option root_certificate=ca.pem"));
+    assert_eq!(told.text(), expected.text());
+    let authority = path.join("ca.pem");
+    let from_environment = fw_with(path, &format!("ls {url}"), &[("SSL_CERT_FILE", authority.to_str().unwrap())]);
+    assert_eq!((from_environment.code, from_environment.text()), (0, expected.text()), "{}", from_environment.err);
+    let missing = fw(path, &format!("ls {url} --store-option root_certificate=nonesuch.pem"));
+    assert!(missing.code == 2 && missing.err.contains("nonesuch.pem"), "{}", missing.err);
+}
+
+#[test]
+fn a_store_that_nobody_serves_is_told_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{nobody}/a.tgm");
+    let refused = fw(folder.path(), &format!("ls {url} --json"));
+    let error = &refused.json()["error"];
+    assert_eq!((refused.code, &error["code"]), (1, &"remote_failed".into()), "{}", refused.text());
+    assert!(error["message"].as_str().unwrap().contains(&url), "{}", refused.text());
 }

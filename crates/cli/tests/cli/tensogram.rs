@@ -349,3 +349,36 @@ fn ls_of_a_pipe() {
     assert_eq!((&second["object"], &second["name"], &second["bytes"]), (&1.into(), &"msl".into(), &8.into()));
     assert!(child.wait().unwrap().success());
 }
+
+/// A pipe of 400 MB, whose every object is larger than the memory that listing may take.
+#[cfg(target_os = "linux")]
+#[test]
+fn listing_a_pipe_takes_bounded_memory() {
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+    const MOST: u64 = 48 << 20;
+    let data = vec![7u8; 100 << 20];
+    let message = framewright::tensogram::MessageBuilder::new().tensor(&[100 << 20], &data).unwrap().encode().unwrap();
+    assert!(message.len() as u64 > 2 * MOST);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fw"))
+        .args(["ls", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("fw runs");
+    let mut pipe = child.stdin.take().unwrap();
+    for _ in 0..4 {
+        pipe.write_all(&message).unwrap();
+    }
+    pipe.flush().unwrap();
+    // It has taken all but what fits the pipe, and still runs.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak = peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10;
+    drop(pipe);
+    let mut listed = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut listed).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(listed.matches("104857600").count(), 4, "{listed}");
+    assert!(peak < MOST, "{} MiB", peak >> 20);
+}

@@ -4,11 +4,13 @@
 mod bits; // what masks give back unchanged
 mod carry; // types that Tensogram does not have
 mod json; // values that JSON has a form for
+mod named; // the objects of one message as named tensors
 mod names; // a name for every object
 mod read; // an open file
 mod write; // a new file
 
 pub(crate) use carry::stored_shape;
+pub use named::{Named, named_objects};
 pub(crate) use read::open;
 pub(crate) use write::{Writer, described, values};
 

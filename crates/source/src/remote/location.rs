@@ -9,7 +9,7 @@ use object_store::http::HttpBuilder;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, Certificate, ClientConfigKey, ObjectStore, RetryConfig};
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -47,7 +47,8 @@ impl Location {
         let shown = redacted(text);
         let request = |detail: String| RemoteError::new(RemoteErrorKind::Request, &shown, detail);
         let url = Url::parse(text).map_err(|error| request(format!("not a URL: {error}")))?;
-        let built = Built { options, counters, statuses, url: &url };
+        let certificates = certificates(options).map_err(request)?;
+        let built = Built { options, counters, statuses, certificates, url: &url };
         let store: Result<Arc<dyn ObjectStore>, String> = match url.scheme() {
             "file" => no_settings(options).map(|()| Arc::new(LocalFileSystem::new()) as _),
             "memory" => no_settings(options).map(|()| Arc::clone(&*MEMORY) as _),
@@ -68,6 +69,7 @@ struct Built<'a> {
     options: &'a StoreOptions,
     counters: &'a Arc<Counters>,
     statuses: Statuses,
+    certificates: Vec<Certificate>,
     url: &'a Url,
 }
 
@@ -106,6 +108,10 @@ impl Built<'_> {
         for (name, value) in self.settings() {
             builder = builder.with_config(setting::<GoogleConfigKey>(name)?, value);
         }
+        let endpoint = builder.get_config_value(&GoogleConfigKey::BaseUrl).unwrap_or_default();
+        if endpoint.starts_with("http://") {
+            builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
+        }
         builder = builder.with_url(self.url.as_str()).with_retry(self.retries());
         built(builder.with_http_connector(self.connector()).build())
     }
@@ -124,13 +130,15 @@ impl Built<'_> {
     }
 
     fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.options.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        let of_the_store = self.options.settings.iter().filter(|(name, _)| !is_root_certificate(name));
+        of_the_store.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     fn connector(&self) -> Watched {
         // TLS needs somebody's arithmetic; whoever installed another one before us keeps it.
         drop(rustls::crypto::ring::default_provider().install_default());
-        Watched { counters: Arc::clone(self.counters), statuses: self.statuses }
+        let certificates = self.certificates.clone();
+        Watched { counters: Arc::clone(self.counters), statuses: self.statuses, certificates }
     }
 
     /// Reads are tried again by `fetch`, which counts; writes by the store.
@@ -156,6 +164,27 @@ fn built<S: ObjectStore>(store: object_store::Result<S>) -> Result<Arc<dyn Objec
 fn setting<K: FromStr>(name: &str) -> Result<K, String> {
     name.to_ascii_lowercase().parse().map_err(|_| format!("the store has no setting named {name:?}"))
 }
+
+/// Certificates that are trusted beside those of the system: our own setting, the same for every store.
+fn certificates(options: &StoreOptions) -> Result<Vec<Certificate>, String> {
+    let mut all = Vec::new();
+    for (_, file) in options.settings.iter().filter(|(name, _)| is_root_certificate(name)) {
+        let refused = |why: String| format!("{ROOT_CERTIFICATE} {file:?}: {why}");
+        let pem = std::fs::read(file).map_err(|error| refused(error.to_string()))?;
+        let found = Certificate::from_pem_bundle(&pem).map_err(|error| refused(error.to_string()))?;
+        if found.is_empty() {
+            return Err(refused("there is no certificate in PEM form in it".to_owned()));
+        }
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+fn is_root_certificate(name: &str) -> bool {
+    name.eq_ignore_ascii_case(ROOT_CERTIFICATE)
+}
+
+const ROOT_CERTIFICATE: &str = "root_certificate";
 
 fn no_settings(options: &StoreOptions) -> Result<(), String> {
     match options.settings.first() {
@@ -204,6 +233,67 @@ mod tests {
         }
         let error = parse("ftp://host/x", &StoreOptions::new()).unwrap_err();
         assert!(error.to_string().contains("no store is known for \"ftp\""), "{error}");
+    }
+
+    #[test]
+    fn certificates_come_from_files_that_have_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ca.pem");
+        for (content, complaint) in [(None, "os error 2"), (Some("no certificate"), "no certificate in PEM form")] {
+            if let Some(content) = content {
+                std::fs::write(&file, content).unwrap();
+            }
+            let options = StoreOptions::new().with_setting("Root_Certificate", file.to_str().unwrap());
+            let error = parse("https://host/a.tgm", &options).unwrap_err();
+            assert_eq!(error.code(), "remote_request");
+            assert!(error.to_string().contains(complaint) && error.to_string().contains("ca.pem"), "{error}");
+        }
+    }
+
+    /// Every kind of store, told to look where nobody listens: the settings arrive, and the error says what and where.
+    #[test]
+    fn a_store_that_nobody_serves_is_a_clear_error() {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let quick = StoreOptions::new().with_retries(1).with_backoff(Duration::ZERO, Duration::ZERO);
+        let key = "c2VjcmV0LXNlY3JldA==";
+        let stores = [
+            ("http", format!("http://{nobody}/a.tgm"), quick.clone()),
+            (
+                "s3",
+                "s3://bucket/a.tgm".to_owned(),
+                quick
+                    .clone()
+                    .with_setting("endpoint", format!("http://{nobody}"))
+                    .with_setting("region", "us-east-1")
+                    .with_setting("aws_access_key_id", "id")
+                    .with_setting("aws_secret_access_key", key),
+            ),
+            (
+                "az",
+                "az://container/a.tgm".to_owned(),
+                quick
+                    .clone()
+                    .with_setting("azure_storage_endpoint", format!("http://{nobody}"))
+                    .with_setting("azure_storage_account_name", "account")
+                    .with_setting("azure_storage_account_key", key),
+            ),
+            (
+                "gs",
+                "gs://bucket/a.tgm".to_owned(),
+                quick
+                    .clone()
+                    .with_setting("google_base_url", format!("http://{nobody}"))
+                    .with_setting("google_skip_signature", "true"),
+            ),
+        ];
+        for (store, url, options) in stores {
+            let error = crate::remote::open_source(&url, &options).unwrap_err();
+            let remote = RemoteError::of(&error).unwrap();
+            assert_eq!(remote.code(), "remote_failed", "{store}: {error}");
+            let text = error.to_string();
+            assert!(text.starts_with(&url) && text.contains("after 2 tries"), "{store}: {text}");
+            assert!(text.contains("refused") && !text.contains(key), "{store}: {text}");
+        }
     }
 
     #[test]

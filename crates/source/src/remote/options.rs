@@ -23,7 +23,8 @@ pub type ProgressFn = dyn Fn(Progress) + Send + Sync;
 #[non_exhaustive]
 pub struct StoreOptions {
     /// Settings of the store by name, such as `aws_access_key_id`, `region`, `endpoint`, `skip_signature` or `timeout`;
-    /// they win over the environment.
+    /// they win over the environment. `root_certificate` names a PEM file of certificates to trust beside those of the
+    /// system (which `SSL_CERT_FILE` replaces): for servers and proxies of one's own.
     pub settings: Vec<(String, String)>,
     /// How often a request is tried again after a server error, a lost connection or a short answer.
     pub retries: u32,

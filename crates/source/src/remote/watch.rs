@@ -1,10 +1,10 @@
 //! What goes over the wire, counted; and statuses kept as numbers.
 
 use async_trait::async_trait;
-use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
 };
+use object_store::{Certificate, ClientOptions};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,6 +57,8 @@ pub(super) struct Watched {
     pub(super) counters: Arc<Counters>,
     /// Whether a server error becomes an error here, for the tries of `fetch`, or the store tries on its own.
     pub(super) statuses: Statuses,
+    /// Trusted beside those of the system.
+    pub(super) certificates: Vec<Certificate>,
 }
 
 /// Who tries again after a server error.
@@ -70,7 +72,9 @@ pub(super) enum Statuses {
 
 impl HttpConnector for Watched {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let inner = ReqwestConnector::default().connect(options)?;
+        let trusted = self.certificates.iter().cloned();
+        let options = trusted.fold(options.clone(), ClientOptions::with_root_certificate);
+        let inner = ReqwestConnector::default().connect(&options)?;
         let (counters, statuses) = (Arc::clone(&self.counters), self.statuses);
         Ok(HttpClient::new(WatchedService { inner, counters, statuses }))
     }

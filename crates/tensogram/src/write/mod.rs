@@ -1,5 +1,7 @@
 //! Entry points for writing.
 
+#[cfg(feature = "async")]
+mod awaited; // a message object by object, onto an awaited sink
 mod builder; // messages from typed slices
 mod frames; // one frame onto a sink
 mod layout; // where everything goes
@@ -7,6 +9,8 @@ mod message; // a message in one call
 mod options; // how
 mod stream; // a message object by object
 
+#[cfg(feature = "async")]
+pub use awaited::AsyncStreamingEncoder;
 pub use builder::MessageBuilder;
 pub use message::{encode, encode_pre_encoded};
 pub use options::{AggregateHash, EncodeOptions, MaskMethod};

@@ -131,6 +131,12 @@ impl<W: Write> StreamingEncoder<W> {
         Ok(self.sink)
     }
 
+    /// Where the bytes go.
+    #[cfg(feature = "async")]
+    pub(super) const fn sink_mut(&mut self) -> &mut W {
+        &mut self.sink
+    }
+
     fn begin(&mut self) -> Result<()> {
         let hashing = self.options.hashing;
         let flags = MessageFlags::HEADER_METADATA
