@@ -20,15 +20,16 @@ static GROUPS: Mutex<BTreeMap<PathBuf, Made>> = Mutex::new(BTreeMap::new());
 pub(super) fn sources(suite: &Suite, work: &Path) -> Result<PathBuf> {
     let folder = work.join("ref-sources").join(&suite.name);
     let made = Arc::clone(GROUPS.lock().expect("nobody panics with the lock").entry(folder.clone()).or_default());
-    let made = made.get_or_init(|| generate(suite, &folder).map_err(|error| format!("{error:#}")));
+    let switches = ["--build_c", "--build_cpp", "--build_rust"];
+    let generated = || empty(&folder).and_then(|()| generate(&suite.schema_path, &switches, &folder));
+    let made = made.get_or_init(|| generated().map_err(|error| format!("{error:#}")));
     made.as_ref().map_err(|error| anyhow!("{error}"))?;
     Ok(folder)
 }
 
-fn generate(suite: &Suite, folder: &Path) -> Result<()> {
-    empty(folder)?;
-    let schema = fs::canonicalize(&suite.schema_path)?;
+/// Asks the package for the code of a schema, which it puts into the folder.
+pub(super) fn generate(schema: &Path, switches: &[&str], folder: &Path) -> Result<()> {
+    let schema = fs::canonicalize(schema)?;
     let mut generator = Command::new(std::env::var_os("FW_PYTHON").context("FW_PYTHON")?);
-    generator.args(["-m", "struct_frame", "--force", "--build_c", "--build_cpp", "--build_rust"]).arg(schema);
-    run(generator.current_dir(folder))
+    run(generator.args(["-m", "struct_frame", "--force"]).args(switches).arg(schema).current_dir(folder))
 }

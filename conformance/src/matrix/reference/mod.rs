@@ -98,9 +98,8 @@ impl Adapter for Reference {
     fn unusable(&self, suite: &Suite) -> Option<String> {
         match self {
             Self::Python => defects::python_group(suite),
-            Self::JavaScript | Self::TypeScript => None,
+            Self::JavaScript | Self::TypeScript | Self::Rust => None,
             Self::C | Self::Cpp => defects::native_group(suite),
-            Self::Rust => defects::rust_group(suite),
         }
     }
 
@@ -126,9 +125,7 @@ fn interpreted(
     program: impl FnOnce(&Path) -> Result<Vec<OsString>>,
 ) -> Result<Vec<OsString>> {
     fs::write(folder.join("cases.json"), serde_json::to_vec(&cases::json(suite)?)?)?;
-    let schema = fs::canonicalize(&suite.schema_path)?;
-    let mut generator = Command::new(std::env::var_os("FW_PYTHON").context("FW_PYTHON")?);
-    run(generator.args(["-m", "struct_frame", "--force", switch]).arg(schema).current_dir(folder))?;
+    generated::generate(&suite.schema_path, &[switch], folder)?;
     let command = program(folder)?;
     run(Command::new(&command[0]).args(&command[1..]).arg("load").current_dir(folder))?;
     Ok(command)

@@ -1,6 +1,7 @@
 //! Where the package's C, C++ and Rust are known to be wrong.
 
 use fw_dynamic::{UnionValue, Value};
+use fw_schema::Schema;
 use fw_schema::layout::{Element, Extent, Message, Type, UnionWire};
 use fw_structframe::{HeaderKind, PayloadKind};
 
@@ -20,22 +21,26 @@ pub(in super::super) fn native_group(suite: &Suite) -> Option<String> {
     python_group(suite)
 }
 
-/// A group that Rust does not compile.
-pub(in super::super) fn rust_group(suite: &Suite) -> Option<String> {
-    let mut fields = suite.schema.messages().iter().flat_map(|message| &message.fields);
-    let mut members =
-        suite.schema.messages().iter().flat_map(|message| &message.unions).flat_map(|union| &union.members);
-    let reason = fields.find_map(|field| match field.ty {
-        Type::Array { element: Element::Message(_), extent: Extent::Fixed(count) | Extent::Bounded(count) }
-            if count > 1 =>
-        {
-            Some(ARRAYS)
+/// A message that Rust does not compile, or that contains one.
+pub(in super::super) fn rust_message(schema: &Schema, message: &Message) -> Option<&'static str> {
+    let own = message.fields.iter().find_map(|field| match field.ty {
+        Type::Array { element: Element::Message(_), extent: Extent::Fixed(count) | Extent::Bounded(count) } => {
+            (count > 1).then_some(ARRAYS)
         }
         Type::One(Element::Bytes(Extent::Bounded(_))) => Some(BLOBS),
         _ => None,
     });
-    let plain = || members.any(|member| !matches!(member.element, Element::Message(_))).then_some(MEMBERS);
-    reason.or_else(plain).map(str::to_owned)
+    let members = || message.unions.iter().flat_map(|union| union.members.iter().map(|member| member.element));
+    let plain = || members().any(|element| !matches!(element, Element::Message(_))).then_some(MEMBERS);
+    let inside = || {
+        let elements = message.fields.iter().map(|field| field.ty.element()).chain(members());
+        let nested = elements.filter_map(|element| match element {
+            Element::Message(index) => Some(&schema[index]),
+            _ => None,
+        });
+        nested.into_iter().find_map(|nested| rust_message(schema, nested))
+    };
+    own.or_else(plain).or_else(inside)
 }
 
 pub(in super::super) fn c(suite: &Suite, case: &Case) -> Option<String> {
@@ -58,7 +63,8 @@ pub(in super::super) fn cpp(suite: &Suite, case: &Case) -> Option<String> {
 }
 
 pub(in super::super) fn rust(suite: &Suite, case: &Case) -> Option<String> {
-    untailed(case, suite.message(case)).map(str::to_owned)
+    let message = suite.message(case);
+    rust_message(&suite.schema, message).or_else(|| untailed(case, message)).map(str::to_owned)
 }
 
 fn untailed(case: &Case, message: &Message) -> Option<&'static str> {

@@ -12,7 +12,7 @@ use fw_schema::layout::{Element, Message, Scalar, Type, UnionWire};
 
 use super::super::{Case, Suite};
 
-pub(super) use compiled::{c, cpp, native_group, rust, rust_group};
+pub(super) use compiled::{c, cpp, native_group, rust, rust_message};
 
 const R2: &str = "R2: a nested variable message is trimmed";
 const R3: &str = "R3: arrays of text, messages or bools of a variable message are not written";

@@ -62,6 +62,19 @@ impl<M: StructFrameMessage + Debug, F: Fn() -> M> Literal for F {
     }
 }
 
+/// Of a message that the package's code does not have.
+pub struct Absent;
+
+impl Literal for Absent {
+    fn encode(&self, _: &Case) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn compare(&self, _: &FrameMsgInfo) -> Result<(), String> {
+        Err("no such message".to_owned())
+    }
+}
+
 /// A configuration; the package has constants for four of the nine payload kinds, the others are put together.
 pub fn config(header: HeaderConfig, kind: u8) -> ProfileConfig {
     use PayloadType::*;

@@ -7,24 +7,32 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use fw_dynamic::{Codec, Layout, UnionValue, Value};
 use fw_schema::Schema;
+use fw_schema::ast::{Item, Site};
 use fw_schema::layout::{Element, Extent, Message};
 use fw_structframe::HeaderKind;
 
 use super::super::c::compile;
 use super::super::{Case, Suite};
+use super::{defects, generated};
 
-/// Builds the program against what was generated into `sources`.
+/// Builds the program against what was generated into `sources`. Where one message keeps all from compiling, the package is
+/// asked again without those that are known to.
 pub(super) fn build(suite: &Suite, sources: &Path, folder: &Path) -> Result<Vec<OsString>> {
-    // What was generated refers to itself as a crate, so it is one. Warnings of code that is not ours tell nothing.
-    let mut package = Command::new("rustc");
-    package.current_dir(folder).args(["--crate-type", "rlib", "--crate-name", "struct_frame_sdk", "--edition", "2021"]);
-    package.args(["--cap-lints", "allow", "-C", "opt-level=0"]).arg(sources.join("generated/rust/lib.rs"));
-    compile(package)?;
+    let left_out = match package(sources, folder) {
+        Ok(()) => false,
+        Err(error) if !suite.schema.messages().iter().any(|message| is_left_out(suite, message)) => return Err(error),
+        Err(_) => {
+            fs::write(folder.join("less.sf"), less(suite)?)?;
+            generated::generate(&folder.join("less.sf"), &["--build_rust"], folder)?;
+            package(folder, folder)?;
+            true
+        }
+    };
     fs::write(folder.join("driver.rs"), include_str!("driver.rs"))?;
-    fs::write(folder.join("main.rs"), program(suite)?)?;
+    fs::write(folder.join("main.rs"), program(suite, left_out)?)?;
     let mut program = Command::new("rustc");
     program.current_dir(folder).args(["--edition", "2021", "--crate-name", "program", "--cap-lints", "allow"]);
     program.args(["-C", "opt-level=0", "--extern", "struct_frame_sdk=libstruct_frame_sdk.rlib", "main.rs"]);
@@ -32,12 +40,45 @@ pub(super) fn build(suite: &Suite, sources: &Path, folder: &Path) -> Result<Vec<
     Ok(vec![folder.join("program").into_os_string()])
 }
 
-fn program(suite: &Suite) -> Result<String> {
+/// What was generated refers to itself as a crate, so it is one. Warnings of code that is not ours tell nothing.
+fn package(sources: &Path, folder: &Path) -> Result<()> {
+    let mut package = Command::new("rustc");
+    package.current_dir(folder).args(["--crate-type", "rlib", "--crate-name", "struct_frame_sdk", "--edition", "2021"]);
+    package.args(["--cap-lints", "allow", "-C", "opt-level=0"]).arg(sources.join("generated/rust/lib.rs"));
+    compile(package)
+}
+
+fn is_left_out(suite: &Suite, message: &Message) -> bool {
+    defects::rust_message(&suite.schema, message).is_some()
+}
+
+/// The schema without the messages that do not compile.
+fn less(suite: &Suite) -> Result<String> {
+    let text = fs::read_to_string(&suite.schema_path)?;
+    let tree = fw_schema::parse_text("schema", &text).map_err(|faults| anyhow!("{faults}"))?;
+    let mut out = text.into_bytes();
+    for item in &tree.items {
+        if let Item::Message(declared) = &item.value
+            && let Some(message) = suite.schema.find(&declared.name.text)
+            && is_left_out(suite, message)
+        {
+            let Site(span) = item.site;
+            out.get_mut(span.start as usize..span.end as usize).context("a place in the text")?.fill(b' ');
+        }
+    }
+    Ok(String::from_utf8(out)?)
+}
+
+fn program(suite: &Suite, left_out: bool) -> Result<String> {
     let mut out = "mod driver;\n\nuse driver::{Case, config, real};\nuse struct_frame_sdk as sdk;\n\n".to_owned();
     let mut builders: BTreeMap<String, usize> = BTreeMap::new();
     let mut cases = String::new();
     for case in &suite.cases {
         let message = suite.message(case);
+        if left_out && is_left_out(suite, message) {
+            writeln!(cases, "    {},", entry(case, message, "driver::Absent"))?;
+            continue;
+        }
         let chosen = |union: &str| case.chosen(union);
         let printer = Printer { schema: &suite.schema, chosen: &chosen };
         let ty = printer.type_name(message);
@@ -52,14 +93,14 @@ fn program(suite: &Suite) -> Result<String> {
                 "fn build_{builder}() -> {ty} {{\n    let mut m = {ty}::default();\n    {lines}\n    m\n}}\n"
             )?;
         }
-        writeln!(cases, "    {},", entry(case, message, builder))?;
+        writeln!(cases, "    {},", entry(case, message, &format!("build_{builder}")))?;
     }
     writeln!(out, "fn main() {{\n    driver::main(&[\n{cases}    ]);\n}}")?;
     Ok(out)
 }
 
 /// A line of the table of cases.
-fn entry(case: &Case, message: &Message, builder: usize) -> String {
+fn entry(case: &Case, message: &Message, builder: &str) -> String {
     let header = match case.framing.header {
         HeaderKind::None => "NONE",
         HeaderKind::Tiny => "TINY",
@@ -68,7 +109,7 @@ fn entry(case: &Case, message: &Message, builder: usize) -> String {
     let (payload, ids) = (case.framing.payload as u8, &case.header);
     format!(
         "Case {{ id: {}, config: config(sdk::frame_headers::HEADER_{header}_CONFIG, {payload}), ids: [{}, {}, {}], \
-         build: Box::new(build_{builder}) }}",
+         build: Box::new({builder}) }}",
         message.id.unwrap_or_default(),
         ids.sequence,
         ids.system,
