@@ -31,7 +31,7 @@ pub(crate) fn many(folder: &Path, count: usize, elements: u64) -> PathBuf {
 pub(crate) fn gap(folder: &Path, junk: usize) -> PathBuf {
     let path = folder.join("gap.tgm");
     let one = message(1, &[16]);
-    let noise: Vec<u8> = (0..junk).map(|at| (at * 2_654_435_761 >> 7) as u8).collect();
+    let noise: Vec<u8> = (0..junk).map(|at| ((at * 2_654_435_761) >> 7) as u8).collect();
     std::fs::write(&path, [one.as_slice(), &noise, &one].concat()).expect("written");
     path
 }

@@ -1,7 +1,7 @@
 //! Our side of every row that `cargo xtask bench files` times, once, on small files and without the peer: a bench that has
 //! rotted would otherwise show only on the machine of whoever wants figures.
 #![cfg(feature = "mmap")]
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "mapping a file takes a promise about it")]
 
 #[path = "../../../benches/files/src/fixtures.rs"]
 mod fixtures;
