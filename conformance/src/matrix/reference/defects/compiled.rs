@@ -34,11 +34,11 @@ pub(in super::super) fn rust_message(schema: &Schema, message: &Message) -> Opti
     let plain = || members().any(|element| !matches!(element, Element::Message(_))).then_some(MEMBERS);
     let inside = || {
         let elements = message.fields.iter().map(|field| field.ty.element()).chain(members());
-        let nested = elements.filter_map(|element| match element {
+        let mut nested = elements.filter_map(|element| match element {
             Element::Message(index) => Some(&schema[index]),
             _ => None,
         });
-        nested.into_iter().find_map(|nested| rust_message(schema, nested))
+        nested.find_map(|nested| rust_message(schema, nested))
     };
     own.or_else(plain).or_else(inside)
 }
