@@ -67,11 +67,19 @@ pub(super) fn decompress(input: &[u8], out: &mut [u8]) -> Result<(), &'static st
     let mut control = usize::from(take(&mut rest)? & 31);
     loop {
         if control < 32 {
-            let (literals, after) = rest.split_at_checked(control + 1).ok_or("literals reach past the stream")?;
-            let target = out.get_mut(filled..filled + literals.len()).ok_or("literals reach past the output")?;
-            target.copy_from_slice(literals);
-            filled += literals.len();
-            rest = after;
+            let len = control + 1;
+            let room = out.get_mut(filled..).unwrap_or_default();
+            // Far from both ends a copy of fixed length is a few instructions; what it writes too much is overwritten later.
+            if let (Some(from), Some(to)) = (rest.first_chunk::<MAX_LITERALS>(), room.first_chunk_mut::<MAX_LITERALS>())
+            {
+                *to = *from;
+                rest = &rest[len..];
+            } else {
+                let (literals, after) = rest.split_at_checked(len).ok_or("literals reach past the stream")?;
+                room.get_mut(..len).ok_or("literals reach past the output")?.copy_from_slice(literals);
+                rest = after;
+            }
+            filled += len;
         } else {
             let mut len = (control >> 5) + 2;
             if len == 9 {
@@ -112,8 +120,55 @@ fn take(rest: &mut &[u8]) -> Result<u8, &'static str> {
     Ok(*first)
 }
 
-/// Copies `len` bytes from `source` to `to`, which may lie inside them: then what was copied repeats.
+/// Copies `len` bytes from `source` to `to`, which may lie inside them: then what was copied repeats. Up to a step more is
+/// written where there is room.
+#[inline(always)]
 fn repeat(out: &mut [u8], source: usize, to: usize, len: usize) {
+    let distance = to - source;
+    if len > LONG || out.len() - to < LONG + STEP {
+        repeat_exactly(out, source, to, len);
+    } else if distance >= STEP {
+        repeat_in_steps(out, source, to, len);
+    } else if distance == 1 {
+        let run = [out[source]; LONG];
+        out[to..to + LONG].copy_from_slice(&run);
+    } else {
+        // The first step in a register: every round doubles it.
+        let mut pattern = u128::from_le_bytes(step_at(out, source)) & ((1 << (8 * distance)) - 1);
+        let mut width = distance;
+        while width < STEP {
+            pattern |= pattern << (8 * width);
+            width *= 2;
+        }
+        out[to..to + STEP].copy_from_slice(&pattern.to_le_bytes());
+        // Once a step is there, it repeats from further away as well: by whole periods.
+        if len > STEP {
+            let far = STEP.next_multiple_of(distance);
+            repeat_in_steps(out, to + STEP - far, to + STEP, len - STEP);
+        }
+    }
+}
+
+/// As [`repeat`], from at least a step away, where there is room for the last step.
+#[inline(always)]
+fn repeat_in_steps(out: &mut [u8], source: usize, to: usize, len: usize) {
+    let mut done = 0;
+    while done < len {
+        let step = step_at(out, source + done);
+        out[to + done..to + done + STEP].copy_from_slice(&step);
+        done += STEP;
+    }
+}
+
+#[inline(always)]
+fn step_at(out: &[u8], at: usize) -> [u8; STEP] {
+    let mut step = [0; STEP];
+    step.copy_from_slice(&out[at..at + STEP]);
+    step
+}
+
+/// As [`repeat`], and nothing more is written.
+fn repeat_exactly(out: &mut [u8], source: usize, to: usize, len: usize) {
     let distance = to - source;
     if distance == 1 {
         let byte = out[source];
@@ -160,6 +215,10 @@ const MIN_NEAR: usize = 4;
 const MIN_FAR: usize = 6;
 /// The end of a stream is always literal.
 const TAIL_LITERALS: usize = 12;
+/// Bytes that short matches are copied by.
+const STEP: usize = 16;
+/// Longer matches are worth a call.
+const LONG: usize = 64;
 /// After this many misses (as a power of two) the search takes longer steps.
 const SKIP_SHIFT: u32 = 6;
 
@@ -184,6 +243,22 @@ mod tests {
         assert!(round_trip(&[&noise[..], &noise[..]].concat()) < 45_000, "a distance of 40 000 is found");
         assert!(round_trip(&[&noise[..8192], &noise[..8192]].concat()) < 9000, "the first far distance");
         assert!(round_trip(&[&noise[..8191], &noise[..8191]].concat()) < 9000, "the last near distance");
+    }
+
+    #[test]
+    fn matches_of_every_distance_and_length_repeat_what_stands_there() {
+        for distance in 1..40 {
+            for len in 3..100 {
+                // With no room behind the match, and with plenty.
+                for room in [0, 1, STEP, LONG + STEP] {
+                    let mut out: Vec<u8> = (0..60 + len + room).map(|at| (at * 37) as u8).collect();
+                    let mut expected = out.clone();
+                    (60..60 + len).for_each(|at| expected[at] = expected[at - distance]);
+                    repeat(&mut out, 60 - distance, 60, len);
+                    assert!(out[..60 + len] == expected[..60 + len], "{len} bytes from {distance} before, {room} left");
+                }
+            }
+        }
     }
 
     #[test]
