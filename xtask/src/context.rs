@@ -38,6 +38,11 @@ impl Context {
         Ok(self.python.as_ref().expect("set on the line above"))
     }
 
+    /// A Python interpreter that has the `struct-frame` package, and perhaps nothing else.
+    pub(crate) fn python_with_struct_frame(&self) -> Result<PathBuf> {
+        venv::ensure_struct_frame(&self.target)
+    }
+
     /// The TypeScript compiler of the tests of generated code, set up on first use.
     pub(crate) fn tsc(&self) -> Result<PathBuf> {
         npm::ensure(&self.target)

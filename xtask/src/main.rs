@@ -54,7 +54,7 @@ fn run() -> Result<ExitCode> {
     let mut context = Context::locate()?;
     match command.string()?.as_str() {
         "test" => test::main(&mut context, args),
-        "bench" => bench::main(&mut context, args),
+        "bench" => bench::main(&context, args),
         command @ ("conformance" | "golden") => {
             let mut runner = context.conformance();
             if command == "golden" {

@@ -1,7 +1,7 @@
 //! Running other programs, with their output both shown and kept.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result};
 
@@ -14,8 +14,8 @@ pub(crate) fn check(command: &mut Command) -> Result<Outcome> {
     Ok(Outcome::from_success(status.success()))
 }
 
-/// Runs a command, shows its standard output while it comes and returns it with the verdict.
-pub(crate) fn tee(command: &mut Command) -> Result<(String, bool)> {
+/// Runs a command, shows its standard output while it comes and returns it with how that ended.
+pub(crate) fn tee(command: &mut Command) -> Result<(String, ExitStatus)> {
     announce(command);
     let mut child =
         command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
@@ -27,7 +27,7 @@ pub(crate) fn tee(command: &mut Command) -> Result<(String, bool)> {
         kept.push_str(&String::from_utf8_lossy(&line));
         line.clear();
     }
-    Ok((kept, child.wait()?.success()))
+    Ok((kept, child.wait()?))
 }
 
 /// Runs a command quietly: its output on success, all it said as the error otherwise.

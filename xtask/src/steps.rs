@@ -112,28 +112,28 @@ fn tests(context: &mut Context) -> Result<Outcome> {
         Some(folder) => drop(test.env("FW_GOLDEN", folder)),
         None => outcome.skipped.push("the struct-frame golden set is not beside the project (FW_GOLDEN)".to_owned()),
     }
-    let (output, success) = tee(&mut test)?;
-    outcome.add(Outcome::from_harness_output(&output, success));
+    let (output, status) = tee(&mut test)?;
+    outcome.add(Outcome::from_harness_output(&output, status.success()));
     outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
     Ok(outcome)
 }
 
 fn golden(context: &mut Context) -> Result<Outcome> {
-    let (output, success) = tee(context.conformance().args(["golden", "--quiet"]))?;
-    Ok(Outcome::from_closing_line(&output, success))
+    let (output, status) = tee(context.conformance().args(["golden", "--quiet"]))?;
+    Ok(Outcome::from_closing_line(&output, status.success()))
 }
 
 fn conformance(context: &mut Context) -> Result<Outcome> {
-    let (output, success) = tee(context.conformance().arg("--quiet"))?;
-    Ok(Outcome::from_closing_line(&output, success))
+    let (output, status) = tee(context.conformance().arg("--quiet"))?;
+    Ok(Outcome::from_closing_line(&output, status.success()))
 }
 
 fn matrix(context: &mut Context) -> Result<Outcome> {
     let skip_log = context.target.join("skipped-matrix.txt");
     fs::write(&skip_log, "")?;
     let mut matrix = context.matrix()?;
-    let (output, success) = tee(matrix.env("FW_SKIPPED", &skip_log))?;
-    let mut outcome = Outcome::from_closing_line(&output, success);
+    let (output, status) = tee(matrix.env("FW_SKIPPED", &skip_log))?;
+    let mut outcome = Outcome::from_closing_line(&output, status.success());
     outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
     Ok(outcome)
 }

@@ -1,7 +1,8 @@
-//! The Python environment of the interop tests: the reference implementations as black boxes.
+//! Python environments with the reference implementations as black boxes: one with all of them for the interop tests in
+//! `target/venv`, one with `struct-frame` alone, which is there in seconds, for its bench in `target/venv-struct-frame`.
 //!
-//! It lives in `target/venv`. A stamp file holds what was installed, so that a second run costs nothing; a changed list
-//! of packages, or a deleted folder, sets it up anew.
+//! A stamp file holds what was installed, so that a second run costs nothing; a changed list of packages, or a deleted
+//! folder, sets an environment up anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,18 @@ use anyhow::{Context as _, Result};
 use crate::debian;
 use crate::process::quiet;
 
+/// What generates the peers of the struct-frame bench.
+const STRUCT_FRAME: &str = "struct-frame==0.10.9";
+
 /// Without these the interop tests would prove nothing: failing to install one fails the step.
 const REQUIRED: &[&str] =
-    &["numpy", "ml_dtypes", "tensogram==0.24.0", "bintensors==0.2.0", "safetensors", "struct-frame==0.10.9", "mypy"];
+    &["numpy", "ml_dtypes", "tensogram==0.24.0", "bintensors==0.2.0", "safetensors", STRUCT_FRAME, "mypy"];
 
 /// Groups that are welcome: one that does not install is named and its tests are skipped.
 const OPTIONAL: &[&[&str]] = &[&["eccodes", "eccodeslib"], &["graphql-core"], &["rangehttpserver", "moto[server]"]];
+
+/// What was installed, in the folder of an environment.
+const STAMP: &str = "installed.txt";
 
 /// A ready environment.
 pub(crate) struct Environment {
@@ -26,25 +33,43 @@ pub(crate) struct Environment {
     pub(crate) missing: Vec<String>,
 }
 
-/// Sets the environment up below `target`, or finds it as an earlier run left it.
+/// Sets the environment of the interop tests up below `target`, or finds it as an earlier run left it.
 pub(crate) fn ensure(target: &Path) -> Result<Environment> {
-    let folder = target.join("venv");
-    let interpreter = folder.join("bin/python");
-    let stamp = folder.join("installed.txt");
-    let wanted = format!("{} | {}", REQUIRED.join(" "), OPTIONAL.concat().join(" "));
-    if let Ok(found) = fs::read_to_string(&stamp)
-        && interpreter.exists()
-        && let Some((packages, missing)) = found.split_once('\n')
-        && packages == wanted
-    {
-        return Ok(Environment { interpreter, missing: missing.lines().map(str::to_owned).collect() });
-    }
+    ensure_with(target.join("venv"), REQUIRED, OPTIONAL)
+}
 
+/// The interpreter of an environment that holds the `struct-frame` package; that of the interop tests will do.
+pub(crate) fn ensure_struct_frame(target: &Path) -> Result<PathBuf> {
+    if let Some(environment) = found(&target.join("venv"), REQUIRED, OPTIONAL) {
+        return Ok(environment.interpreter);
+    }
+    Ok(ensure_with(target.join("venv-struct-frame"), &[STRUCT_FRAME], &[])?.interpreter)
+}
+
+/// The environment as an earlier run left it, when that held the same packages.
+fn found(folder: &Path, required: &[&str], optional: &[&[&str]]) -> Option<Environment> {
+    let interpreter = folder.join("bin/python");
+    let stamp = fs::read_to_string(folder.join(STAMP)).ok()?;
+    let (packages, missing) = stamp.split_once('\n')?;
+    let same = packages == listed(required, optional) && interpreter.exists();
+    same.then(|| Environment { interpreter, missing: missing.lines().map(str::to_owned).collect() })
+}
+
+/// The line of the stamp file that says what was asked for.
+fn listed(required: &[&str], optional: &[&[&str]]) -> String {
+    format!("{} | {}", required.join(" "), optional.concat().join(" "))
+}
+
+fn ensure_with(folder: PathBuf, required: &[&str], optional: &[&[&str]]) -> Result<Environment> {
+    if let Some(environment) = found(&folder, required, optional) {
+        return Ok(environment);
+    }
+    let interpreter = folder.join("bin/python");
     println!("setting up {} (once)", folder.display());
     create(&folder)?;
-    install(&interpreter, REQUIRED)?;
+    install(&interpreter, required)?;
     let mut missing = Vec::new();
-    for group in OPTIONAL {
+    for group in optional {
         if let Err(error) = install(&interpreter, group) {
             let names = group.join(" ");
             let last = error.to_string().lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").to_owned();
@@ -55,7 +80,7 @@ pub(crate) fn ensure(target: &Path) -> Result<Environment> {
             ));
         }
     }
-    fs::write(&stamp, format!("{wanted}\n{}", missing.join("\n")))?;
+    fs::write(folder.join(STAMP), format!("{}\n{}", listed(required, optional), missing.join("\n")))?;
     Ok(Environment { interpreter, missing })
 }
 

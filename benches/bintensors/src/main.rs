@@ -44,6 +44,11 @@ fn main() -> ExitCode {
     );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     [10, 1_000, 10_000, 100_000].into_iter().for_each(|count| bench.heap(&Model::new(count)));
+    println!();
+    match bench.check.missed() {
+        [] => println!("Every row reaches its target."),
+        missed => println!("Targets missed: {}.", missed.join("; ")),
+    }
     if has("--check") { bench.check.exit() } else { ExitCode::SUCCESS }
 }
 

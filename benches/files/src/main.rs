@@ -43,5 +43,6 @@ fn main() -> ExitCode {
 fn print(row: &str, against: &Against<'_>, found: &Duel) {
     let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
     let (ours, its) = (micros(found.ours.time), micros(found.peer.time));
-    println!("| {row} | {ours:.2} | {} | {its:.2} | {:.2} | {} |", against.name, found.times(), against.target);
+    let target = (against.target * 100.0).round() / 100.0;
+    println!("| {row} | {ours:.2} | {} | {its:.2} | {:.2} | {target} |", against.name, found.times());
 }

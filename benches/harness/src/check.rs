@@ -6,6 +6,8 @@ use std::process::ExitCode;
 pub const FLOOR: f64 = 0.95;
 /// The most that a payload may take of the peer's on the same data.
 pub const MOST_BYTES: f64 = 1.05;
+/// How a bench ends that ran to its end and found a miss: its table is whole. What broke off ends with another status.
+pub const MISSED: u8 = 3;
 
 /// What was found, row by row.
 #[derive(Debug, Default)]
@@ -40,7 +42,7 @@ impl Check {
             eprintln!("missed: {line}");
         }
         eprintln!("{} rows checked, {} misses", self.rows, self.missed.len());
-        if self.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if self.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(MISSED) }
     }
 }
 
