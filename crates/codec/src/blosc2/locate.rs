@@ -196,6 +196,7 @@ mod tests {
     use super::super::{Blosc2, Blosc2Params, InnerCodec};
     use super::*;
     use crate::{Codec, Pieces};
+    use std::slice;
 
     /// What a reader of a store does: fetches what is asked for until nothing is, then decodes.
     struct Fetched<'f> {
@@ -277,15 +278,15 @@ mod tests {
         let len = input.len();
         for frame in frames(&input) {
             for ranges in [
-                vec![0..1],
-                vec![1_599_999..1_600_003],
-                vec![80_000..80_001, 160_000..160_001],
-                vec![79_000..161_000],
-                vec![500_000..500_100, 12..13, 500_050..500_200, 40..40],
-                vec![0..900_000],
+                slice::from_ref(&(0..1)),
+                slice::from_ref(&(1_599_999..1_600_003)),
+                &[80_000..80_001, 160_000..160_001],
+                slice::from_ref(&(79_000..161_000)),
+                &[500_000..500_100, 12..13, 500_050..500_200, 40..40],
+                slice::from_ref(&(0..900_000)),
             ] {
-                let fetched = Fetched::new(&frame, len, &ranges).unwrap();
-                for range in &ranges {
+                let fetched = Fetched::new(&frame, len, ranges).unwrap();
+                for range in ranges {
                     let found = fetched.decode(len, range).unwrap();
                     assert!(found == input[range.start as usize..range.end as usize], "{range:?}");
                 }
@@ -307,7 +308,7 @@ mod tests {
         let mut small = Vec::new();
         any().encode(&input[..40_000], 1, &mut small).unwrap();
         assert!(small.len() as u64 <= SMALL_FRAME);
-        let fetched = Fetched::new(&small, 40_000, &[7..8]).unwrap();
+        let fetched = Fetched::new(&small, 40_000, slice::from_ref(&(7..8))).unwrap();
         assert_eq!((fetched.rounds, fetched.bytes()), (1, small.len() as u64));
         let large = &frames(&input)[0];
         let fetched = Fetched::new(large, input.len(), &[0..300_000, 600_000..900_000]).unwrap();

@@ -200,7 +200,7 @@ fn covers_that_grow_backwards_are_joined() {
     let pipeline = Pipeline::new(stages, DType::Float64, 386, ByteOrder::Little).unwrap();
     let runs = [58..82, 192..193, 110..129, 0..1];
     let access = pipeline.access(None, runs).unwrap();
-    assert_eq!(access, Access::Covers(vec![0..193]));
+    assert_eq!(access, Access::Covers(Vec::from([0..193; 1])));
 }
 
 #[test]
