@@ -75,6 +75,111 @@ fn a_file_changed_in_place_is_scanned_again() {
 }
 
 #[test]
+fn a_file_written_anew_and_longer_is_scanned_again() {
+    let folder = Folder::new();
+    let path = folder.at("x.tgm");
+    std::fs::write(&path, [message(1, 10), message(2, 10)].concat()).unwrap();
+    let file = TensogramFile::open(&path).unwrap();
+    assert_eq!(numbers(&file), [1, 2]);
+    std::fs::write(&path, [message(3, 5000), message(4, 10), message(5, 10)].concat()).unwrap();
+    assert_eq!(numbers(&file), [3, 4, 5]);
+    assert_eq!(file.decode_object(1, 0, &DecodeOptions::default()).unwrap().1, [4; 10]);
+}
+
+/// Whoever looks while a message is being written may take a message in its payload for one of the file's; not for long.
+#[test]
+fn a_message_inside_one_that_is_being_written_is_no_message_of_the_file() {
+    let folder = Folder::new();
+    let inner = message(7, 100);
+    let buffered = MessageBuilder::new().tensor(&[inner.len() as u64], &inner).unwrap().encode().unwrap();
+    let mut encoder = StreamingEncoder::new(Vec::new(), &GlobalMetadata::default(), &EncodeOptions::default()).unwrap();
+    encoder.write_object(&DataObjectDescriptor::new(DType::UInt8, &[inner.len() as u64]).unwrap(), &inner).unwrap();
+    let streamed = encoder.finish().unwrap();
+    for (name, outer) in [("buffered", &buffered), ("streamed", &streamed)] {
+        let path = folder.at(name);
+        let before = message(1, 10);
+        std::fs::write(&path, &before).unwrap();
+        let reader = TensogramFile::open(&path).unwrap();
+        let mut writer = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+        let until = memchr::memmem::find(outer, &inner).unwrap() + inner.len() + 1;
+        for piece in [&outer[..30], &outer[30..until], &outer[until..until + 1], &outer[until + 1..], &before] {
+            writer.write_all(piece).unwrap();
+            let count = reader.message_count().unwrap();
+            assert!((1..=3).contains(&count), "{name}");
+            assert_eq!(reader.read_message(0).unwrap(), before, "{name}");
+        }
+        let found: Vec<_> = reader.iter().unwrap().map(Result::unwrap).collect();
+        assert!(found.iter().eq([&before, outer, &before]), "{name}: {:?}", reader.message_layouts());
+    }
+}
+
+/// What this thread has read so far, in calls and bytes: the system counts.
+#[cfg(target_os = "linux")]
+fn has_read() -> (u64, u64) {
+    let counters = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    let counter = |name: &str| counters.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap();
+    (counter("syscr:"), counter("rchar:"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn opening_reads_nothing_and_reading_reads_what_is_asked_for() {
+    let folder = Folder::new();
+    let path = folder.at("exact.tgm");
+    let values = vec![3u8; 4 << 20];
+    let large = MessageBuilder::new().tensor(&[1 << 22], &values).unwrap().tensor(&[1 << 22], &values).unwrap();
+    std::fs::write(&path, large.encode().unwrap().repeat(3)).unwrap();
+    let (calls, bytes) = has_read();
+    let (same_calls, same_bytes) = has_read();
+    let (own_calls, own_bytes) = (same_calls - calls, same_bytes - bytes);
+    let cost = |work: &dyn Fn()| {
+        let (calls, bytes) = has_read();
+        work();
+        let (calls_now, bytes_now) = has_read();
+        // The counters are text, a digit of which may be new.
+        (calls_now - calls - own_calls, (bytes_now - bytes).saturating_sub(own_bytes + 8))
+    };
+    assert_eq!(cost(&|| drop(TensogramFile::open(&path).unwrap())).0, 0, "reads while opening");
+    let file = TensogramFile::open(&path).unwrap();
+    let options = DecodeOptions::default();
+    let (calls, bytes) = cost(&|| assert_eq!(file.message_count().unwrap(), 3));
+    assert!(calls > 0 && bytes < 20_000, "counting took {calls} calls and {bytes} bytes");
+    let (_, bytes) = cost(&|| drop(file.metadata(1).unwrap()));
+    assert!(bytes < 10_000, "metadata took {bytes} bytes");
+    let (_, bytes) = cost(&|| drop(file.decode_object(1, 1, &options).unwrap()));
+    assert!((4 << 20..(4 << 20) + 10_000).contains(&bytes), "an object took {bytes} bytes");
+    let (_, bytes) = cost(&|| drop(file.decode_range(2, 1, &[(5, 3), (4_000_000, 3)], &options).unwrap()));
+    assert!(bytes < 20_000, "a range took {bytes} bytes");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_is_one_handle() {
+    let folder = Folder::new();
+    let path = std::fs::canonicalize(folder.0.path()).unwrap().join("one.tgm");
+    std::fs::write(&path, message(1, 100_000).repeat(20)).unwrap();
+    let handles = || {
+        let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        open.filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|target| target == path)).count()
+    };
+    let file = TensogramFile::open(&path).unwrap();
+    assert_eq!(handles(), 1);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (file, handles) = (&file, &handles);
+            scope.spawn(move || {
+                for index in 0..20 {
+                    file.decode_object((index + thread) % 20, 0, &DecodeOptions::default()).unwrap();
+                    assert_eq!(handles(), 1);
+                }
+            });
+        }
+    });
+    drop(file);
+    assert_eq!(handles(), 0);
+}
+
+#[test]
 fn reads_agree_with_decoding_the_message() {
     let folder = Folder::new();
     let path = folder.at("kinds.tgm");
@@ -179,6 +284,52 @@ fn a_torn_tail_is_an_error_or_what_the_policy_says() {
     // The remains stand in the middle now; the end is clean.
     file.append_message(&appended).unwrap();
     assert_eq!(numbers(&file), [1, 3, 3]);
+}
+
+/// A writer may die at any byte of a message, whichever way it writes.
+#[test]
+fn whatever_byte_a_writer_dies_at_the_messages_before_stay() {
+    let folder = Folder::new();
+    let path = folder.at("dies.tgm");
+    let (whole, next) = (message(1, 50), message(3, 20));
+    let descriptor = DataObjectDescriptor::new(DType::UInt8, &[40]).unwrap();
+    let mut encoder = StreamingEncoder::new(Vec::new(), &GlobalMetadata::default(), &EncodeOptions::default()).unwrap();
+    encoder.write_object(&descriptor, &[9; 40]).unwrap();
+    let streamed = encoder.finish().unwrap();
+    let cut = AppendOptions::default().with_tail(TailPolicy::Truncate);
+    for torn in [message(2, 40), streamed] {
+        for len in 1..torn.len() {
+            std::fs::write(&path, [&whole, &torn[..len]].concat()).unwrap();
+            let file = TensogramFile::open(&path).unwrap();
+            assert_eq!(numbers(&file), [1], "cut at byte {len}");
+            let error = file.append_message(&next).unwrap_err();
+            assert!(error.to_string().contains(&format!("torn tail at byte {}", whole.len())), "{len}: {error}");
+            file.appender(&cut).unwrap().append_message(&next).unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), [&whole[..], &next].concat(), "cut at byte {len}");
+            assert_eq!(numbers(&file), [1, 3], "cut at byte {len}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_was_replaced_is_not_appended_to_by_what_is_known_of_the_old_one() {
+    let folder = Folder::new();
+    let path = folder.at("replaced.tgm");
+    std::fs::write(&path, message(1, 10)).unwrap();
+    let file = TensogramFile::open(&path).unwrap();
+    assert_eq!(numbers(&file), [1]);
+    let new = [message(4, 1000), message(5, 1000)].concat();
+    std::fs::write(folder.at("new.tgm"), &new).unwrap();
+    std::fs::rename(folder.at("new.tgm"), &path).unwrap();
+    for tail in [TailPolicy::Error, TailPolicy::Truncate, TailPolicy::Keep] {
+        let error = file.appender(&AppendOptions::default().with_tail(tail)).unwrap_err();
+        assert_eq!(error.class(), "Io", "{error}");
+        assert!(error.to_string().contains("replaced by another one"), "{error}");
+        assert!(std::fs::read(&path).unwrap() == new, "nothing was touched");
+    }
+    TensogramFile::open(&path).unwrap().append_message(&message(6, 10)).unwrap();
+    assert_eq!(numbers(&TensogramFile::open(&path).unwrap()), [4, 5, 6]);
 }
 
 #[test]

@@ -87,13 +87,22 @@ impl TensogramFile {
     ///
     /// # Errors
     /// `Framing`, code `torn_tail`, when bytes behind the last message belong to none and the policy is
-    /// [`TailPolicy::Error`]; `Io` of kind `WouldBlock` when another writer has the lock, `Unsupported` for mapped files.
+    /// [`TailPolicy::Error`]; `Io` of kind `WouldBlock` when another writer has the lock, `Unsupported` for mapped files, or
+    /// when another file stands at the path by now.
     pub fn appender(&self, options: &AppendOptions) -> Result<Appender<'_>> {
-        if self.backing.file().is_none() {
+        let Some(source) = self.backing.file() else {
             let error = io::Error::new(io::ErrorKind::Unsupported, "a mapped file cannot be appended to");
             return Err(named(&self.path, &error).into());
-        }
+        };
         let file = open_locked(&self.path)?;
+        // What is known of one file says nothing about another, least of all where its torn tail begins.
+        if is_another(source.file(), &file).map_err(|error| named(&self.path, &error))? {
+            let text = "the file was replaced by another one since it was opened; open it again";
+            return Err(named(&self.path, &io::Error::other(text)).into());
+        }
+        if options.durability == Durability::Synced {
+            sync_directory(&self.path)?;
+        }
         // Whoever had the lock before may have written: look only now.
         let last = self.refreshed()?.spans().last().map_or(0, |span| span.end);
         let mut end = file.metadata().map_err(|error| named(&self.path, &error))?.len();
@@ -168,7 +177,8 @@ impl Appender<'_> {
     /// # Errors
     /// `Io` when the system cannot promise it.
     pub fn sync(&self) -> Result<()> {
-        Ok(self.file.sync_all().map_err(|error| named(&self.owner.path, &error))?)
+        self.file.sync_all().map_err(|error| named(&self.owner.path, &error))?;
+        sync_directory(&self.owner.path)
     }
 
     /// One past the last byte of the file.
@@ -233,6 +243,34 @@ fn open_locked(path: &std::path::Path) -> Result<File> {
         std::fs::TryLockError::Error(error) => named(path, &error),
     })?;
     Ok(file)
+}
+
+/// Whether two handles are of different files.
+#[cfg(unix)]
+fn is_another(one: &File, other: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (one, other) = (one.metadata()?, other.metadata()?);
+    Ok((one.dev(), one.ino()) != (other.dev(), other.ino()))
+}
+
+/// A file that is open cannot be replaced here.
+#[cfg(not(unix))]
+fn is_another(_: &File, _: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Waits until the disk knows that the file is there at all: a new one is an entry of its directory first.
+#[cfg(unix)]
+fn sync_directory(path: &std::path::Path) -> Result<()> {
+    let path = std::fs::canonicalize(path).map_err(|error| named(path, &error))?;
+    let directory = path.parent().unwrap_or(&path);
+    Ok(File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| named(directory, &error))?)
+}
+
+/// The file system keeps its directories by itself.
+#[cfg(not(unix))]
+fn sync_directory(_: &std::path::Path) -> Result<()> {
+    Ok(())
 }
 
 fn torn(at: u64, end: u64) -> TensogramError {

@@ -6,6 +6,7 @@ mod list; // which messages there are
 mod raw; // elements that stand in the file as they are
 mod reads; // metadata, objects, ranges, slices
 mod scan; // where the messages of a source are
+mod unfinished; // messages whose writer has not come to their end
 
 pub use append::{AppendOptions, Appender, Durability, TailPolicy};
 pub use scan::{scan_file, scan_source};
