@@ -5,8 +5,10 @@
 mod costs; // how many requests and bytes
 mod faults; // what breaks, and what is said then
 mod proxy; // counts, delays, breaks
+mod runtime; // who is held up
 mod s3; // an S3-compatible server
 mod servers; // real servers, started and stopped
+mod stores; // stores without a server
 
 use fw_source::remote::StoreOptions;
 use fw_tensogram::MessageBuilder;

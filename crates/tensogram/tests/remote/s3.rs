@@ -1,9 +1,9 @@
 //! An S3-compatible server: ranges, conditions, uploads in parts.
 
-use super::proxy::Proxy;
+use super::proxy::{Break, Proxy};
 use super::servers::Server;
 use super::{quick, ramp};
-use fw_source::remote::{StoreOptions, StoreWriter};
+use fw_source::remote::{RemoteError, StoreOptions, StoreWriter, Stored};
 use fw_tensogram::access::Wanted;
 use fw_tensogram::{
     DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, StreamingEncoder, decode, open_source,
@@ -86,4 +86,45 @@ fn a_replaced_object_fails_the_condition_and_an_abandoned_upload_is_not_there() 
     drop(abandoned);
     let error = open_source("s3://bucket/abandoned.tgm", &options).unwrap_err();
     assert_eq!(error.code(), "remote_not_found", "{error}");
+}
+
+#[test]
+fn uploads_go_through_passing_trouble_and_tell_lasting_trouble() {
+    let Some((_server, proxy, options)) = started() else { return };
+    let options = options.with_part_len(5 << 20);
+    let bytes = super::message(1, &ramp(1_500_000, 0.0));
+    let put = |url: &str| -> std::io::Result<Stored> {
+        let mut writer = StoreWriter::create(url, &options)?;
+        writer.write_all(&bytes)?;
+        writer.finish()
+    };
+    proxy.counted();
+    put("s3://bucket/calm.tgm").unwrap();
+    let (calls, _) = proxy.counted();
+    assert_eq!(calls, 4, "begun, two parts, completed");
+    for call in 0..calls {
+        for broken in [Break::Status(503), Break::Drop] {
+            let url = format!("s3://bucket/{call}-{broken:?}.tgm").replace(['(', ')'], "");
+            let mut breaks = vec![Break::Fine; call as usize];
+            breaks.push(broken);
+            proxy.breaks(&breaks);
+            put(&url).unwrap_or_else(|error| panic!("{broken:?} at call {call}: {error}"));
+            assert!(
+                open_source(&url, &options).unwrap().read_message(0usize).unwrap() == bytes,
+                "{broken:?} at {call}"
+            );
+        }
+    }
+    for call in [0, 1, 3usize] {
+        let mut breaks = vec![Break::Fine; call];
+        breaks.extend([Break::Status(503); 20]);
+        proxy.breaks(&breaks);
+        let error = put("s3://bucket/never.tgm").unwrap_err();
+        proxy.breaks(&[]);
+        assert_eq!(RemoteError::of(&error).unwrap().code(), "remote_failed", "{error}");
+        let text = error.to_string();
+        assert!(text.contains("s3://bucket/never.tgm") && text.contains("after 3 tries"), "at call {call}: {text}");
+        let error = open_source("s3://bucket/never.tgm", &options).unwrap_err();
+        assert_eq!(error.code(), "remote_not_found", "{error}");
+    }
 }
