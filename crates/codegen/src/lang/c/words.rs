@@ -121,6 +121,15 @@ const KEYWORDS: &[&str] = &[
 ];
 
 const MACROS: &[&str] = &[
+    // Types that stand beside the members: in C++ a member hides them.
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
     "NULL",
     "EOF",
     "BUFSIZ",

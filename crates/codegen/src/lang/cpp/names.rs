@@ -79,7 +79,7 @@ impl Names {
                 enums[index.get()].path = format!("{ty}::{name}");
                 enums[index.get()].ty = name;
             }
-            let types: Vec<String> = message.unions.iter().map(|union| scope.claim(&pascal(&union.name))).collect();
+            let types: Vec<String> = message.unions.iter().map(|union| scope.claim(&union_type(&union.name))).collect();
             let fields: Vec<String> = message.fields.iter().map(|field| scope.claim(&field.name)).collect();
             let unions: Vec<UnionNames> = message
                 .unions
@@ -118,5 +118,13 @@ impl Names {
     /// Of a message.
     pub fn message(&self, index: MessageIndex) -> &MessageNames {
         &self.messages[index.get()]
+    }
+}
+
+/// The type of a union; the enum of its tags stands inside it and must not be called the same.
+fn union_type(name: &str) -> String {
+    match pascal(name) {
+        name if name == "Tag" => "Tag_".to_owned(),
+        name => name,
     }
 }

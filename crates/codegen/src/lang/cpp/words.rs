@@ -3,12 +3,12 @@
 use crate::names::Taken;
 
 /// Members of structs.
-pub(super) const MEMBERS: Taken = Taken { keywords: KEYWORDS, runtime: MACROS, suffix: "_" };
+pub(super) const MEMBERS: Taken = Taken { keywords: KEYWORDS, runtime: &[], suffix: "_" };
 
 /// Types of a package: besides keywords, what generated code defines or names beside them.
 pub(super) const TYPES: Taken = Taken {
     keywords: KEYWORDS,
-    runtime: &["to_string", "messages", "package", "packages", "lookup", "dispatch"],
+    runtime: &["to_string", "messages", "package", "packages", "lookup", "dispatch", "a", "b"],
     suffix: "_",
 };
 
@@ -116,9 +116,18 @@ const KEYWORDS: &[&str] = &[
     // Names that generated code spells in every scope.
     "std",
     "structframe",
-];
-
-const MACROS: &[&str] = &[
+    // Words of C that compilers know here as well.
+    "_Alignas",
+    "_Alignof",
+    "_Atomic",
+    "_Bool",
+    "_Complex",
+    "_Generic",
+    "_Imaginary",
+    "_Noreturn",
+    "_Static_assert",
+    "_Thread_local",
+    // Macros of the headers that ours include or that users often have before them: no scope keeps them out.
     "NULL",
     "EOF",
     "BUFSIZ",

@@ -8,13 +8,25 @@ const KEYWORDS: &[&str] = &[
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "match", "case", "type",
 ];
 
-/// Modules of the generated package.
-pub(super) const MODULES: Taken = Taken { keywords: KEYWORDS, runtime: &["runtime"], suffix: "_" };
+/// Modules of the generated package; `_field` is what a module calls the function of `dataclasses`.
+pub(super) const MODULES: Taken = Taken { keywords: KEYWORDS, runtime: &["field", "runtime"], suffix: "_" };
 
 /// Classes of a module: what it imports, the builtins it uses, and the local names of its functions.
 pub(super) const TYPES: Taken = Taken {
     keywords: KEYWORDS,
     runtime: &[
+        // In the body of a class these are its own.
+        "BASE_SIZE",
+        "INFO",
+        "MAX_SIZE",
+        "MIN_SIZE",
+        "MSG_ID",
+        "VARIABLE",
+        "decode",
+        "encode",
+        "to_dict",
+        "unwrap",
+        "wrap",
         "Any",
         "ClassVar",
         "Column",
@@ -27,6 +39,7 @@ pub(super) const TYPES: Taken = Taken {
         "FULL",
         "Struct",
         "TRIMMED",
+        "Union",
         "UnknownVariant",
         "Untagged",
         "Variant",
