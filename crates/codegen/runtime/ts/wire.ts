@@ -549,5 +549,8 @@ function blob(value: Uint8Array, limit: number, field: string): Uint8Array {
 }
 
 function outside(value: unknown, field: string, type: string): EncodeError {
+  if (type.endsWith("64") && typeof value === "number") {
+    return new EncodeError("wrong_type", `${field}: expected a bigint, found the number ${value}`);
+  }
   return new EncodeError("value_out_of_range", `${field}: ${String(value)} does not fit ${type}`);
 }

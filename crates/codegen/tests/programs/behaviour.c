@@ -63,6 +63,13 @@ static void bounds(void) {
     arrays.long_.count = 300;
     CHECK(TortureArrays_encode(&arrays, SF_LAYOUT_WIRE, out, 100, &length) == SF_BUFFER_TOO_SHORT);
     CHECK(!SF_SET_TEXT(text.text, "hello") && SF_SET_TEXT(text.text, "four") && text.text.length == 4);
+    {
+        /* The text is looked at once. */
+        const char *words[] = {"one", "two"};
+        const char **next = words;
+        CHECK(SF_SET_TEXT(text.text, *next++) && next == words + 1 && text.text.length == 3);
+        CHECK(memcmp(text.text.data, "one\0", 4) == 0);
+    }
 }
 
 static void unions(void) {

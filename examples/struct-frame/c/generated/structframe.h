@@ -344,16 +344,28 @@ SfStatus sf_client_request(SfClient *client, const SfMessageType *type, const vo
 
 /* Sets bounded text (a struct of `length` and `data`) from a C string; false, and nothing changed, when it is too long. */
 #define SF_SET_TEXT(field, text)                                                                                       \
-    (strlen(text) <= sizeof((field).data)                                                                              \
-         ? (memset((field).data, 0, sizeof((field).data)), memcpy((field).data, (text), strlen(text)),                 \
-            (field).length = (uint16_t)strlen(text), true)                                                             \
-         : false)
+    sf_set_text((field).data, sizeof((field).data), &(field).length, sizeof((field).length), (text))
 
 /* Sets fixed text (a char array, zero-padded) from a C string; false, and nothing changed, when it is too long. */
-#define SF_SET_FIXED_TEXT(field, text)                                                                                 \
-    (strlen(text) <= sizeof(field)                                                                                     \
-         ? (memset((field), 0, sizeof(field)), memcpy((field), (text), strlen(text)), true)                            \
-         : false)
+#define SF_SET_FIXED_TEXT(field, text) sf_set_text((field), sizeof(field), NULL, 0, (text))
+
+/* What both do; the length is of one byte or two, and may stand anywhere. */
+static inline bool sf_set_text(void *data, size_t capacity, void *length, size_t length_size, const char *text) {
+    const size_t bytes = strlen(text);
+    const uint8_t short_length = (uint8_t)bytes;
+    const uint16_t long_length = (uint16_t)bytes;
+    if (bytes > capacity) {
+        return false;
+    }
+    memset(data, 0, capacity);
+    memcpy(data, text, bytes);
+    if (length_size == sizeof short_length) {
+        memcpy(length, &short_length, sizeof short_length);
+    } else if (length_size == sizeof long_length) {
+        memcpy(length, &long_length, sizeof long_length);
+    }
+    return true;
+}
 
 /* ---- For generated code --------------------------------------------------------------------------------------- */
 

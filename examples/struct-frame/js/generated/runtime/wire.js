@@ -454,5 +454,8 @@ function blob(value, limit, field) {
     return value;
 }
 function outside(value, field, type) {
+    if (type.endsWith("64") && typeof value === "number") {
+        return new EncodeError("wrong_type", `${field}: expected a bigint, found the number ${value}`);
+    }
     return new EncodeError("value_out_of_range", `${field}: ${String(value)} does not fit ${type}`);
 }
