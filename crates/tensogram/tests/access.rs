@@ -316,6 +316,54 @@ fn an_index_that_lies_is_not_believed() {
     assert_eq!(frame.decode(&buffers, &DecodeOptions::default()).unwrap().1, [2; 100]);
 }
 
+/// An object whose frame is damaged must not be answered with its neighbour.
+#[test]
+fn an_object_that_is_lost_is_not_another() {
+    let mut message = MessageBuilder::new();
+    let values = [[1u8; 100], [2; 100], [3; 100]];
+    for (values, name) in values.iter().zip(["2t", "msl", "sd"]) {
+        message = message.tensor(&[100], values).unwrap().base("name", name);
+    }
+    let message = message.encode().unwrap();
+    let view = MessageView::open(&message).unwrap();
+    let frames: Vec<Span> = (0..3).map(|index| view.object(index).unwrap().frame().span()).collect();
+    for lost in 0..3 {
+        let mut damaged = message.clone();
+        damaged[frames[lost].start as usize] ^= 1;
+        let (at, view) = (Span::new(0, message.len() as u64), MessageView::open(&damaged).unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("damaged.tgm");
+        std::fs::write(&path, &damaged).unwrap();
+        let file = TensogramFile::open(&path).unwrap();
+        for index in 0..3 {
+            let answers = [
+                fresh(&damaged, ReadHead::new(at, index, Limits::default())).map(|head| head.frame.span()),
+                fresh(&damaged, ReadFrame::new(at, index, Limits::default())).map(|found| found.frame.span()),
+                view.object(index).map(|object| object.frame().span()),
+                file.object_head(0, index).map(|head| head.frame.span()),
+            ];
+            for answer in answers {
+                match answer {
+                    Ok(span) => assert_eq!((span, index == lost), (frames[index], false)),
+                    Err(error) => {
+                        assert_eq!((error.class(), error.code(), index), ("Framing", "index_count_mismatch", lost));
+                        assert_eq!(error.offset(), Some(frames[lost].start), "{error}");
+                    }
+                }
+            }
+        }
+        // A listing keeps the numbers, and with them the names, of those that are left.
+        let survey = survey(&damaged);
+        let left: Vec<(usize, Span)> =
+            survey.objects.iter().map(|object| (object.index, object.frame.span())).collect();
+        let expected: Vec<(usize, Span)> =
+            (0..3).filter(|index| *index != lost).map(|index| (index, frames[index])).collect();
+        assert_eq!(left, expected);
+        assert!(!survey.report.is_ok());
+        assert_eq!(survey.metadata.unwrap().base.len(), 3);
+    }
+}
+
 #[test]
 fn every_failing_read_is_an_error() {
     for (name, message) in common::ten_kinds() {

@@ -315,7 +315,14 @@ impl Message<'_> {
             Some(frame) => self.metadata_frame(&frame)?,
             None => GlobalMetadata::default(),
         };
-        metadata.base.resize_with(outline.objects.len(), Default::default);
+        let (entries, objects) = (metadata.base.len(), outline.objects.len());
+        if entries > objects {
+            // Which object was lost cannot be told, and so not what the others are called.
+            let text = format!("{entries} base entries for {objects} objects; fw recover saves what is intact");
+            let fault = fw_tensogram::Fault::format("base_count_exceeds_objects", text);
+            return Err(TensogramError::Metadata(fault));
+        }
+        metadata.base.resize_with(objects, Default::default);
         for (entry, object) in metadata.base.iter_mut().zip(&outline.objects) {
             if let Some(preceder) = &object.preceder {
                 entry.extend(self.metadata_frame(preceder)?.base.into_iter().flatten());

@@ -9,3 +9,4 @@ pub use view::MessageView;
 
 pub(crate) use assemble::{frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash};
 pub(crate) use object::{check_masks, too_large};
+pub(crate) use view::ambiguous;

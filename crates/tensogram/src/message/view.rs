@@ -5,7 +5,7 @@ use crate::describe::GlobalMetadata;
 use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{Directory, Locate, Outline, object_frame, on_slice};
 use crate::wire::Preamble;
-use fw_bytes::Limits;
+use fw_bytes::{Limits, Span};
 
 /// A message in memory or in a map. Opening it costs as much as its index; nothing is copied, no payload is touched.
 ///
@@ -67,7 +67,13 @@ impl<'a> MessageView<'a> {
             Some(frame) => ObjectView::read(self.bytes, frame, index, &self.limits)
                 .map_err(|error| error.on(format!("object[{index}]"))),
             // The index lied: believe the frames.
-            None if !self.directory.walked => self.walked()?.object(index),
+            None if !self.directory.walked => {
+                let walked = self.walked()?;
+                match (self.object_count(), walked.object_count()) {
+                    (listed, found) if listed != found => Err(ambiguous(index, *span, listed, found)),
+                    _ => walked.object(index),
+                }
+            }
             None => Err(TensogramError::Framing(
                 Fault::format("missing_end_marker", format!("no data object frame at {span}")).at(span.start),
             )),
@@ -97,4 +103,13 @@ impl<'a> MessageView<'a> {
         let message = format!("no object {index}, the message has {}", self.object_count());
         TensogramError::Object(Fault::misuse("object_index_out_of_range", message))
     }
+}
+
+/// An index and the frames that disagree about how many objects there are: none of them can be told by its number.
+pub(crate) fn ambiguous(index: usize, span: Span, listed: usize, found: usize) -> TensogramError {
+    let text = format!(
+        "no data object frame at {span}, where the index has object {index}; it lists {listed} objects, the message has \
+         {found}, so that one may be lost"
+    );
+    TensogramError::Framing(Fault::format("index_count_mismatch", text).at(span.start).on(format!("object[{index}]")))
 }

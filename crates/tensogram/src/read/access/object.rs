@@ -6,7 +6,7 @@ use crate::error::{Fault, Place, Result, TensogramError};
 use crate::frame::{
     Based, Directory, FrameRef, Locate, Lookup, ObjectParts, advance, object_frame, object_parts, take,
 };
-use crate::message::{ObjectView, check_masks, frame_bytes, verify_frame_hash};
+use crate::message::{ObjectView, ambiguous, check_masks, frame_bytes, verify_frame_hash};
 use crate::read::{DecodeOptions, DecodedObject};
 use crate::wire::FRAME_HEADER_LEN;
 use fw_bytes::{Limits, Span, Step};
@@ -192,31 +192,42 @@ struct FindFrame {
 
 #[derive(Clone, Debug)]
 enum Find {
-    Locate(Locate),
-    Check { span: Span, walked: bool },
+    Locate { locate: Locate, lied: Option<Lied> },
+    Check { span: Span, walked: bool, count: usize },
+}
+
+/// An index that has an object where none is.
+#[derive(Clone, Copy, Debug)]
+struct Lied {
+    span: Span,
+    count: usize,
 }
 
 impl FindFrame {
     const fn new(message: Span, index: usize, limits: Limits) -> Self {
-        Self { message, index, limits, state: Find::Locate(Locate::new(message.len(), limits)) }
+        Self { message, index, limits, state: Find::Locate { locate: Locate::new(message.len(), limits), lied: None } }
     }
 
     fn with_directory(message: Span, directory: &Directory, index: usize, limits: Limits) -> Result<Self> {
-        let span = *directory.objects.get(index).ok_or_else(|| no_object(index, directory.objects.len()))?;
-        Ok(Self { message, index, limits, state: Find::Check { span, walked: directory.walked } })
+        let count = directory.objects.len();
+        let span = *directory.objects.get(index).ok_or_else(|| no_object(index, count))?;
+        Ok(Self { message, index, limits, state: Find::Check { span, walked: directory.walked, count } })
     }
 
     /// Fetches what `wanted` names of the frame's span, and checks that the frame is there.
     fn poll(&mut self, have: &(impl Lookup + ?Sized), wanted: impl Fn(Span) -> Wanted) -> Result<Step<FrameRef>> {
         loop {
             match &mut self.state {
-                Find::Locate(locate) => {
+                Find::Locate { locate, lied } => {
                     let directory = advance!(locate.poll(have)?);
-                    let objects = &directory.objects;
-                    let span = *objects.get(self.index).ok_or_else(|| no_object(self.index, objects.len()))?;
-                    self.state = Find::Check { span, walked: directory.walked };
+                    let count = directory.objects.len();
+                    if let Some(lied) = lied.filter(|lied| lied.count != count) {
+                        return Err(ambiguous(self.index, lied.span, lied.count, count));
+                    }
+                    let span = *directory.objects.get(self.index).ok_or_else(|| no_object(self.index, count))?;
+                    self.state = Find::Check { span, walked: directory.walked, count };
                 }
-                Find::Check { span, walked } => {
+                Find::Check { span, walked, count } => {
                     let absent = missing(have, wanted(*span).into_iter().flatten());
                     if !absent.is_empty() {
                         return Ok(Step::Need(absent));
@@ -225,7 +236,9 @@ impl FindFrame {
                         Some(frame) => return Ok(Step::Done(frame)),
                         // The index lied: believe the frames.
                         None if !*walked => {
-                            self.state = Find::Locate(Locate::by_walking(self.message.len(), self.limits));
+                            let lied = Some(Lied { span: *span, count: *count });
+                            let locate = Locate::by_walking(self.message.len(), self.limits);
+                            self.state = Find::Locate { locate, lied };
                         }
                         None => {
                             let text = format!("no data object frame at {span}");
