@@ -4,6 +4,8 @@ use crate::exit::Voice;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use framewright::convert::CatFormat;
 use framewright::tensor::Selection;
+#[cfg(feature = "remote")]
+use std::path::Path;
 use std::path::PathBuf;
 
 /// One tool for Tensogram, BinTensors and struct-frame data; safetensors, npy and npz too.
@@ -46,6 +48,10 @@ pub(crate) enum Command {
     /// Say what a file is and what it holds; a struct-frame capture with --schema
     Info(Info),
     /// List what a file holds, one line per tensor
+    #[command(
+        after_help = "FILE may be a URL; with - a Tensogram stream on standard input is listed as it arrives, in bounded \
+                      memory.\n\nExamples:\n  fw ls forecast.tgm\n  curl -s https://example.org/run.tgm | fw ls -"
+    )]
     Ls(Look),
     /// Print metadata and descriptors, or the annotated bytes with --hex
     Dump(Dump),
@@ -92,6 +98,31 @@ impl Command {
         }
     }
 
+    /// The file that a command looks at, which may come from elsewhere.
+    pub(crate) const fn looked_at(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::Info(args) => Some(&mut args.file),
+            Self::Ls(args) => Some(&mut args.file),
+            Self::Dump(args) => Some(&mut args.file),
+            Self::Validate(args) => Some(&mut args.file),
+            Self::Cat(args) => Some(&mut args.file),
+            _ => None,
+        }
+    }
+
+    /// The files that any other command reads.
+    #[cfg(feature = "remote")]
+    pub(crate) fn read(&self) -> Vec<&Path> {
+        match self {
+            Self::Recover(args) => vec![&args.file],
+            Self::Convert(args) => vec![&args.input],
+            Self::Diff(args) => vec![&args.left, &args.right],
+            Self::Decode(args) => vec![&args.file],
+            Self::Encode(args) => vec![&args.file],
+            _ => Vec::new(),
+        }
+    }
+
     /// How it tells failures.
     pub(crate) const fn voice(&self) -> Voice {
         let json = match self {
@@ -102,6 +133,7 @@ impl Command {
             Self::Recover(args) => args.json,
             Self::Convert(args) => args.json,
             Self::Diff(args) => args.json,
+            Self::Gen(args) => args.json,
             Self::Schema(Schema::Layout(args)) => args.json,
             Self::Schema(Schema::Diff(args)) => args.json,
             _ => false,
@@ -123,7 +155,7 @@ pub(crate) struct Look {
 #[command(after_help = "Examples:\n  fw info forecast.tgm\n  fw info flight.bin --schema robot.sf\n  \
                         fw info flight.bin --schema robot.sf --profile network --time stamp_us:us")]
 pub(crate) struct Info {
-    /// The file
+    /// The file, or a URL; - reads standard input to its end first
     pub(crate) file: PathBuf,
     /// The schema of a struct-frame capture
     #[arg(long, short, value_name = "SCHEMA")]
@@ -212,7 +244,7 @@ pub(crate) struct Encode {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  fw dump forecast.tgm --message 0\n  fw dump model.safetensors --hex | less")]
 pub(crate) struct Dump {
-    /// The file
+    /// The file, or a URL; - reads standard input to its end first
     pub(crate) file: PathBuf,
     /// Only this message of a Tensogram file (counting from 0)
     #[arg(long, short, value_name = "M")]
@@ -227,7 +259,7 @@ pub(crate) struct Dump {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Validate {
-    /// The file
+    /// The file, or a URL; - reads standard input to its end first
     pub(crate) file: PathBuf,
     /// How far to look
     #[arg(long, value_enum, default_value_t = Mode::Default)]
@@ -257,7 +289,7 @@ pub(crate) enum Mode {
                         fw cat model.bt --tensor layer.0.weight --text | head\n  \
                         fw cat https://host/era5.tgm -m 3 --slice '0,100:200,::4' --npy > corner.npy")]
 pub(crate) struct Cat {
-    /// The file
+    /// The file, or a URL; - reads standard input to its end first
     pub(crate) file: PathBuf,
     /// Which tensor, by its name as fw ls shows it; in a Tensogram file of several messages with --message M, or as M/NAME
     #[arg(long, short, value_name = "NAME", conflicts_with = "object")]

@@ -2,6 +2,7 @@
 //!
 //! 0 fine; 1 failed, invalid or different; 2 usage, which a file that is not there or cannot be opened is, too; 3 done with loss.
 
+use crate::input;
 use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
 use framewright::tensogram::TensogramError;
@@ -68,6 +69,34 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// What is wrong with a file, where no library has a code for it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: &'static str,
+    text: String,
+    position: Option<u64>,
+}
+
+impl Failure {
+    pub(crate) const fn new(code: &'static str, text: String) -> Self {
+        Self { code, text, position: None }
+    }
+
+    /// The byte where it is wrong.
+    pub(crate) const fn at(mut self, position: u64) -> Self {
+        self.position = Some(position);
+        self
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Failure {}
+
 fn is_usage(error: &anyhow::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     let opened = [InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied];
@@ -81,16 +110,32 @@ fn io_kind(error: &anyhow::Error) -> Option<io::ErrorKind> {
     })
 }
 
+/// What went wrong from the outside in, each thing once: some causes repeat themselves in what they caused.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let words = cause.to_string();
+        if text.is_empty() {
+            text = words;
+        } else if !text.ends_with(&words) {
+            text = format!("{text}: {words}");
+        }
+    }
+    text
+}
+
 /// Code, words, and where known the file and the byte.
 fn fault(error: &anyhow::Error) -> Value {
     let mut code = if error.is::<Usage>() { Some("usage") } else { None };
     let (mut position, mut file) = (None, None);
     for cause in error.chain() {
         let found = if let Some(error) = cause.downcast_ref::<ConvertError>() {
-            file = error.path().map(|path| path.display().to_string());
+            file = error.path().map(input::shown);
             Some((error.code(), error.position()))
         } else if let Some(error) = cause.downcast_ref::<TensogramError>() {
             Some((error.code(), error.offset()))
+        } else if let Some(failure) = cause.downcast_ref::<Failure>() {
+            Some((failure.code, failure.position))
         } else {
             cause.downcast_ref::<BinTensorError>().map(|error| (error.code(), error.position()))
         };
@@ -111,7 +156,7 @@ fn fault(error: &anyhow::Error) -> Value {
             _ => "io_error",
         })
     });
-    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": format!("{error:#}") });
+    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": input::renamed(told(error)) });
     if let Some(position) = position {
         fault["position"] = position.into();
     }

@@ -15,7 +15,6 @@ use clap::Parser;
 use exit::Voice;
 
 fn main() -> std::process::ExitCode {
-    #[cfg_attr(not(feature = "remote"), expect(unused_mut, reason = "only a file in a store changes places"))]
     let mut args = match args::Args::try_parse() {
         Ok(args) => args,
         // Programs that ask for JSON get it, whatever is wrong.
@@ -28,9 +27,12 @@ fn main() -> std::process::ExitCode {
         Err(error) => error.exit(),
     };
     let (name, voice) = (args.command.name(), args.command.voice());
-    #[cfg(feature = "remote")]
-    let done = remote::run(&mut args.command, &args.store);
-    #[cfg(not(feature = "remote"))]
-    let done = commands::run(&args.command);
+    let done = input::piped(&mut args.command).and_then(|_held| {
+        #[cfg(feature = "remote")]
+        let done = remote::run(&mut args.command, &args.store);
+        #[cfg(not(feature = "remote"))]
+        let done = commands::run(&args.command);
+        done
+    });
     exit::code(name, voice, done)
 }

@@ -2,30 +2,43 @@
 
 use crate::args::{Cat, Command, Dump, Store};
 use crate::commands::{self, cat, dump, info, ls, print, print_report};
-use crate::exit::{Outcome, Usage};
+use crate::exit::{Failure, Outcome, Usage};
 use crate::input;
 use anyhow::{Context, Result};
 use framewright::convert::{self, Format, Named, named_objects};
 use framewright::source::ReadAt;
 use framewright::source::nonblocking::wait_for;
-use framewright::source::remote::{StoreOptions, StoreSource, is_url, open_source};
+use framewright::source::remote::{RemoteError, RemoteErrorKind, StoreOptions, StoreSource, is_url, open_source};
 use framewright::tensogram::{DecodeOptions, RemoteFile, Survey};
 use framewright::tensor::{ByteOrder, swap_in_place};
 use serde_json::json;
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 /// Runs a command: in parts when its file is in a store and the command can do with them, else as always.
 ///
 /// # Errors
 /// Whatever the command could not do; `Usage` naming `--allow-full-read` when the whole file would be needed.
 pub(crate) fn run(command: &mut Command, store: &Store) -> Result<Outcome> {
-    let Some(url) = file_of(command).and_then(|file| file.to_str()).filter(|file| is_url(file)).map(str::to_owned)
-    else {
+    if let Some(text) = command.read().into_iter().filter_map(Path::to_str).find(|text| is_url(text)) {
+        let text =
+            format!("{text}: fw {} reads files only; info, ls, dump, validate and cat take URLs", command.name());
+        return Err(Usage(text).into());
+    }
+    let Some(url) = command.looked_at().and_then(|file| file.to_str()).map(str::to_owned) else {
         return commands::run(command);
     };
-    let source = open_source(&url, &options(store)?)?;
+    if !is_url(&url) {
+        return match url.split_once("://") {
+            Some((scheme, _)) if !Path::new(&url).exists() => {
+                let text = format!("{url}: no store for {scheme}://; there are http, https, s3, gs, az, abfs and file");
+                Err(Usage(text).into())
+            }
+            _ => commands::run(command),
+        };
+    }
+    let source = open_source(&url, &options(store)?).map_err(|error| hinted(error, &url, command.name()))?;
     if let Some(done) = in_parts(command, &url, &source)? {
         return Ok(done);
     }
@@ -42,21 +55,18 @@ pub(crate) fn run(command: &mut Command, store: &Store) -> Result<Outcome> {
     let name = url.split(['?', '#']).next().and_then(|path| path.rsplit('/').next()).filter(|name| !name.is_empty());
     let local = folder.path().join(name.unwrap_or("object"));
     download(&source, &local).with_context(|| source.url().to_owned())?;
-    if let Some(file) = file_of(command) {
-        *file = local;
-    }
+    input::stand_in(command, local, source.url().to_owned());
     commands::run(command)
 }
 
-/// The file that a command looks at.
-fn file_of(command: &mut Command) -> Option<&mut PathBuf> {
-    match command {
-        Command::Info(args) => Some(&mut args.file),
-        Command::Ls(args) => Some(&mut args.file),
-        Command::Dump(args) => Some(&mut args.file),
-        Command::Validate(args) => Some(&mut args.file),
-        Command::Cat(args) => Some(&mut args.file),
-        _ => None,
+/// What to do where a server has no ranges.
+fn hinted(error: io::Error, url: &str, command: &str) -> anyhow::Error {
+    match RemoteError::of(&error) {
+        Some(RemoteError { kind: RemoteErrorKind::NoRanges, .. }) => {
+            let text = format!("{error}; fetch it whole: curl -s {url} | fw {command} -");
+            anyhow::Error::new(error).context(text)
+        }
+        _ => error.into(),
     }
 }
 
@@ -88,6 +98,16 @@ fn messages(command: &Command, source: &StoreSource) -> Result<Option<Outcome>> 
     let opened = source.clone();
     let file = wait_for(async move { RemoteFile::with_source(opened).await })?;
     let (name, len) = (source.url().to_owned(), source.object_len());
+    let looks = !matches!(command, Command::Validate(_) | Command::Dump(Dump { hex: true, .. }));
+    if looks && file.message_count()? == 0 {
+        return Err(match len {
+            0 => Failure::new("empty_file", format!("{name}: the file is empty")),
+            _ => {
+                Failure::new("no_message", format!("{name}: no readable message in {len} bytes; fw validate says more"))
+            }
+        }
+        .into());
+    }
     match command {
         Command::Info(args) if args.schema.is_none() => {
             let (spans, surveys) = all(&file)?;

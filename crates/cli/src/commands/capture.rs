@@ -4,6 +4,7 @@ use super::{print, print_report, schema};
 use crate::args::Info;
 use crate::exit::{Outcome, Usage};
 use crate::frames::undetected;
+use crate::input;
 use crate::render::{Table, count, size};
 use anyhow::{Context, Result};
 use framewright::dynamic::columns::{Capture, Column, Decoder, Role};
@@ -20,7 +21,7 @@ pub(crate) fn info(args: &Info, schema: &Path) -> Result<Outcome> {
         Ok(schema) => schema,
         Err(faults) => return schema::refused(&faults),
     };
-    let name = args.file.display().to_string();
+    let name = input::shown(&args.file);
     let bytes = std::fs::read(&args.file).with_context(|| name.clone())?;
     let found = detect(&message_infos(&schema), &bytes);
     let framing = match (args.profile.profile, found) {

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &Cat) -> Result<Outcome> {
         return object(args);
     }
     if format != Format::Tensogram && (args.message.is_some() || args.object.is_some()) {
-        let text = format!("{}: {format} files have no messages; say --tensor NAME", args.file.display());
+        let text = format!("{}: {format} files have no messages; say --tensor NAME", input::shown(&args.file));
         return Err(Usage(text).into());
     }
     let file = input::tensors(&args.file)?;
@@ -33,7 +33,7 @@ fn chosen(args: &Cat, file: &dyn TensorFile) -> Result<String> {
         (None, [only]) => Ok(only.name.clone()),
         (None, all) => {
             let text =
-                format!("{} has {} tensors; say --tensor NAME (fw ls lists them)", args.file.display(), all.len());
+                format!("{} has {} tensors; say --tensor NAME (fw ls lists them)", input::shown(&args.file), all.len());
             Err(Usage(text).into())
         }
     }
@@ -42,7 +42,7 @@ fn chosen(args: &Cat, file: &dyn TensorFile) -> Result<String> {
 /// The tensor's full name. In a file of several messages names begin with the number of theirs; the bare name will do where
 /// the message is given, or only one has such a tensor.
 fn found(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<String> {
-    let path = args.file.display();
+    let path = input::shown(&args.file);
     let named = |wanted: &str| file.entries().iter().find(|entry| entry.name == wanted).map(|entry| entry.name.clone());
     if let Some(message) = args.message {
         let several = file.entries().iter().any(|entry| entry.name.starts_with("1/"));
@@ -71,7 +71,7 @@ fn found(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<String> {
 }
 
 fn named_tensor(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<Outcome> {
-    let shown = args.file.display().to_string();
+    let shown = input::shown(&args.file);
     match write_tensor(args, file, name, &shown) {
         Ok(()) => Ok(Outcome::Fine),
         Err(error) if error.is::<Usage>() => Err(error),
@@ -130,11 +130,11 @@ fn object(args: &Cat) -> Result<Outcome> {
     let (wanted, place) = (args.message.unwrap_or(0), args.object.unwrap_or(0));
     let count = file.message_count()?;
     if wanted >= count {
-        return Err(Usage(format!("no message {wanted}: {} has {count}", args.file.display())).into());
+        return Err(Usage(format!("no message {wanted}: {} has {count}", input::shown(&args.file))).into());
     }
     let objects = file.object_count(wanted)?;
     if place >= objects {
-        let text = format!("no object {place}: message {wanted} of {} has {objects}", args.file.display());
+        let text = format!("no object {place}: message {wanted} of {} has {objects}", input::shown(&args.file));
         return Err(Usage(text).into());
     }
     if args.form() == CatFormat::Text {
@@ -153,13 +153,13 @@ fn object(args: &Cat) -> Result<Outcome> {
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
     }
-    write(args, descriptor.dtype, &descriptor.shape, &bytes, &args.file.display().to_string())?;
+    write(args, descriptor.dtype, &descriptor.shape, &bytes, &input::shown(&args.file))?;
     Ok(Outcome::Fine)
 }
 
 /// A part of an object: what its codec needs for it is read, and no digest verified, which would take everything.
 fn part(args: &Cat, file: &TensogramFile, message: usize, object: usize) -> Result<Outcome> {
-    let shown = args.file.display().to_string();
+    let shown = input::shown(&args.file);
     let taken = file.slice(message, object, &args.selection(), &DecodeOptions::default());
     write_part(args, taken.map_err(|error| misfit(&shown, error))?, &shown)?;
     Ok(Outcome::Fine)

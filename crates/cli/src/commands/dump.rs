@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
     let format = input::format_of(&args.file)?;
     if format != Format::Tensogram {
         if args.message.is_some() {
-            return Err(Usage(format!("{}: {format} files have no messages", args.file.display())).into());
+            return Err(Usage(format!("{}: {format} files have no messages", input::shown(&args.file))).into());
         }
         return tensors(args, format);
     }
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
     let spans = file.message_layouts()?;
     let wanted: Vec<usize> = match args.message {
         Some(index) if index >= spans.len() => {
-            let text = format!("no message {index}: {} has {}", args.file.display(), spans.len());
+            let text = format!("no message {index}: {} has {}", input::shown(&args.file), spans.len());
             return Err(Usage(text).into());
         }
         Some(index) => vec![index],
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
         }
     }
     if args.json {
-        let file = args.file.display().to_string();
+        let file = input::shown(&args.file);
         print_report("dump", true, json!({ "file": file, "format": "tensogram", "messages": all }))?;
     }
     Ok(Outcome::Fine)
@@ -65,7 +65,7 @@ fn tensors(args: &Dump, format: Format) -> Result<Outcome> {
         Err(error) => return input::named(&args.file, error),
     };
     if args.json {
-        let file = args.file.display().to_string();
+        let file = input::shown(&args.file);
         print_report("dump", true, json!({ "file": file, "format": format, "tree": tree }))?;
     } else if args.hex {
         let source = FileSource::open(&args.file)?;

@@ -1,8 +1,8 @@
 //! `fw gen`: source code, a dissector and documents from a struct-frame schema.
 
-use super::{print, print_json};
+use super::{print, print_report};
 use crate::args::Gen;
-use crate::exit::Outcome;
+use crate::exit::{Outcome, Usage};
 use crate::render::count;
 use anyhow::{Context, Result};
 use framewright::codegen::{
@@ -14,18 +14,41 @@ use serde_json::json;
 
 pub(crate) fn run(args: &Gen) -> Result<Outcome> {
     std::fs::File::open(&args.schema).with_context(|| args.schema.display().to_string())?;
-    let langs = args.lang.iter().map(|word| word.parse()).collect::<Result<Vec<Lang>, _>>()?;
+    let mut langs: Vec<Lang> = Vec::new();
+    for word in &args.lang {
+        let lang = word.parse().map_err(|error: codegen::Error| Usage(error.to_string()))?;
+        if !langs.contains(&lang) {
+            langs.push(lang);
+        }
+    }
     let compile =
         schema::Options::default().with_variable(if args.no_packed { Variable::All } else { Variable::AsDeclared });
     let compiled = schema::check_with(&Disk, &args.schema, &compile);
-    eprint!("{}", compiled.diagnostics);
-    let Some(schema) = compiled.schema else { return Ok(Outcome::Invalid) };
+    let findings = compiled.diagnostics.to_report();
+    if !args.json {
+        eprint!("{}", compiled.diagnostics);
+    }
+    let Some(schema) = compiled.schema else {
+        if args.json {
+            print_report("gen", false, json!({ "files": [], "findings": findings.findings() }))?;
+        }
+        return Ok(Outcome::Invalid);
+    };
 
     let mut options = Options::default().with_packing(if args.no_packed { Packing::Natural } else { Packing::Packed });
     if args.serde {
         options = options.with_rust_serde(RustSerde::Feature);
     }
     if let Some(namespace) = &args.csharp_namespace {
+        let is_name = |name: &str| {
+            let letters = |c: char| c.is_alphanumeric() || c == '_';
+            name.chars().all(letters) && name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        };
+        if !namespace.split('.').all(is_name) {
+            let text =
+                format!("--csharp-namespace {namespace:?}: names with dots between are needed, such as Acme.Robots");
+            return Err(Usage(text).into());
+        }
         options = options.with_csharp_namespace(namespace);
     }
     let mut files: Vec<File> = Vec::new();
@@ -40,7 +63,8 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
     let changed = found.iter().filter(|(_, was)| *was != Freshness::Fresh).count();
     if args.json {
         let list = found.iter().map(|(file, was)| json!({ "path": file.path, "was": word(*was) }));
-        print_json(&json!({ "ok": !args.check || changed == 0, "files": list.collect::<Vec<_>>() }))?;
+        let report = json!({ "files": list.collect::<Vec<_>>(), "findings": findings.findings() });
+        print_report("gen", !args.check || changed == 0, report)?;
     } else {
         print(&summary(args, &found, changed))?;
     }

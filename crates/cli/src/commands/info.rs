@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 
 /// Any other file of named tensors.
 fn tensors(args: &Args) -> Result<Outcome> {
-    let path = args.file.display().to_string();
+    let path = input::shown(&args.file);
     let info = match convert::info(&args.file) {
         Ok(info) => info,
         Err(error) => return input::named(&args.file, error),
@@ -110,7 +110,7 @@ impl Summary {
     fn of(file: &TensogramFile) -> Result<Self> {
         let file_len = std::fs::metadata(file.path())?.len();
         let surveys = (0..file.message_count()?).map(|index| Ok(file.survey(index)?));
-        Self::of_parts(file.path().display().to_string(), file_len, &file.message_layouts()?, surveys)
+        Self::of_parts(input::shown(file.path()), file_len, &file.message_layouts()?, surveys)
     }
 
     /// The summary of messages that were looked at.

@@ -35,7 +35,7 @@ fn tensors(args: &Look) -> Result<Outcome> {
         Err(error) => return input::named(&args.file, error),
     };
     if args.json {
-        let path = args.file.display().to_string();
+        let path = input::shown(&args.file);
         let report = json!({
             "file": path, "format": file.format(), "tensors": rows, "unreadable": file.unreadable(), "findings": [],
         });
@@ -118,7 +118,7 @@ pub(crate) fn listing_of(messages: impl Iterator<Item = Result<Survey>>) -> Resu
 
 fn listing_json(file: &TensogramFile) -> Result<serde_json::Value> {
     let surveys = (0..file.message_count()?).map(|index| Ok(file.survey(index)?));
-    listing_json_of(&file.path().display().to_string(), &file.message_layouts()?, surveys)
+    listing_json_of(&input::shown(file.path()), &file.message_layouts()?, surveys)
 }
 
 /// The same for programs.

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
     if args.json {
         print_report("validate", report.is_ok(), json(args, &report))?;
     } else {
-        print(&text(&report, &args.file.display().to_string()))?;
+        print(&text(&report, &input::shown(&args.file)))?;
     }
     Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
 }
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
 /// Any other file of named tensors.
 fn tensors(args: &Validate, format: Format) -> Result<Outcome> {
     if args.rules.is_some() && !matches!(format, Format::BinTensors | Format::ShardIndex) {
-        let text = format!("--rules is for BinTensors and Tensogram files; {} is {format}", args.file.display());
+        let text = format!("--rules is for BinTensors and Tensogram files; {} is {format}", input::shown(&args.file));
         return Err(Usage(text).into());
     }
     let options = bintensors::ValidateOptions::new(args.rules.map_or_else(Profile::default, Profile::from));
@@ -54,7 +54,7 @@ fn tensors(args: &Validate, format: Format) -> Result<Outcome> {
         Err(error) => return input::named(&args.file, error),
     };
     if args.json {
-        let path = args.file.display().to_string();
+        let path = input::shown(&args.file);
         let counted = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
         let found = json!({
             "file": path,
@@ -65,7 +65,7 @@ fn tensors(args: &Validate, format: Format) -> Result<Outcome> {
         });
         print_report("validate", report.is_ok(), found)?;
     } else {
-        print(&report_text(&report, &args.file.display().to_string()))?;
+        print(&report_text(&report, &input::shown(&args.file)))?;
     }
     Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
 }
@@ -82,7 +82,7 @@ fn json(args: &Validate, report: &FileReport) -> serde_json::Value {
         })
     });
     json!({
-        "file": args.file.display().to_string(),
+        "file": input::shown(&args.file),
         "format": "tensogram",
         "error_count": counted(Severity::Error),
         "warning_count": counted(Severity::Warning),

@@ -74,7 +74,8 @@ fn files_that_are_nothing() {
             let json = run.json();
             assert_eq!((&json["command"], &json["ok"]), (&command.into(), &false.into()));
             assert_eq!(json["error"]["message"], words.trim_end().trim_start_matches("fw: "));
-            assert!(json["error"]["code"].is_string());
+            let known = ["usage", "not_found", "io_error", "empty_file", "unknown_format"];
+            assert!(known.contains(&json["error"]["code"].as_str().expect("a code")), "{json}");
         }
     }
     // Trouble is 2 where 1 means "different".
@@ -95,6 +96,119 @@ fn failures_in_json() {
     assert_eq!((run.code, run.err.as_str(), run.json()["error"]["code"].clone()), (2, "", "usage".into()));
     let run = fw(&vectors("bintensors"), "convert valid/attn0.bt absent/x.npz --json");
     assert_eq!((run.code, run.json()["error"]["code"].clone()), (2, "not_found".into()));
+}
+
+/// What went wrong is said once.
+#[test]
+fn nothing_is_said_twice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for line in ["recover absent.tgm -o good.tgm", "convert absent.tgm x.npz", "info absent.tgm", "cat absent.tgm"] {
+        let run = fw(folder.path(), line);
+        assert_eq!((run.code, run.err.matches("absent.tgm").count()), (2, 1), "fw {line}: {}", run.err);
+        assert_eq!(run.err.matches("No such file").count(), 1, "fw {line}: {}", run.err);
+    }
+}
+
+/// An object whose frame is gone is missed, and not answered with the next one.
+#[test]
+fn a_lost_object_is_not_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(fw(folder.path(), "tour").code, 0);
+    let path = folder.path().join("fw-tour/forecast.tgm");
+    let mut bytes = std::fs::read(&path).expect("it is there");
+    let listing = fw(folder.path(), "ls fw-tour/forecast.tgm --json").json();
+    let frame = listing["tensors"][0]["offset"].as_u64().expect("a number") as usize;
+    bytes[frame] ^= 1;
+    std::fs::write(folder.path().join("lost.tgm"), bytes).expect("written");
+    let left = fw(folder.path(), "ls lost.tgm --json").json();
+    for (place, name) in [(0, "msl"), (1, "sd")] {
+        let (row, whole) = (&left["tensors"][place], &listing["tensors"][place + 1]);
+        assert_eq!((&row["name"], &row["object"], &row["dtype"]), (&name.into(), &(place + 1).into(), &whole["dtype"]));
+    }
+    let run = fw(folder.path(), "cat lost.tgm --object 0");
+    assert_eq!((run.code, run.text()), (1, ""), "{}", run.err);
+    assert!(run.err.contains("[index_count_mismatch]"), "{}", run.err);
+    let line = "--message 0 --object 1";
+    let (good, again) = (
+        fw(folder.path(), &format!("cat fw-tour/forecast.tgm {line}")),
+        fw(folder.path(), &format!("cat lost.tgm {line}")),
+    );
+    assert_eq!((again.code, again.err.as_str()), (0, ""));
+    assert!(good.out == again.out);
+    // By name, and into other formats, goes what can be told apart only.
+    for line in ["cat lost.tgm --tensor 0/2t", "cat lost.tgm --object 1 --text", "convert lost.tgm x.npz"] {
+        let run = fw(folder.path(), line);
+        assert_eq!((run.code, run.text()), (1, ""), "fw {line}");
+        assert!(run.err.contains("[base_count_exceeds_objects]") && run.err.contains("fw recover"), "{}", run.err);
+    }
+    assert!(!folder.path().join("x.npz").exists());
+}
+
+/// A pipe is a file to every command that looks at one.
+#[test]
+fn standard_input_is_looked_at() {
+    let folder = vectors("tensogram");
+    let piped = |words: &str| {
+        let file = std::fs::File::open(folder.join("f32_hash.tgm")).expect("it is there");
+        let output = Command::new(env!("CARGO_BIN_EXE_fw"))
+            .args(words.split_whitespace())
+            .stdin(file)
+            .output()
+            .expect("fw runs");
+        (output.status.code(), output.stdout, String::from_utf8(output.stderr).expect("text"))
+    };
+    for words in ["info", "dump", "dump --hex", "validate", "cat", "cat --text", "info --json", "validate --json"] {
+        let (command, options) = words.split_once(' ').unwrap_or((words, ""));
+        let (code, out, err) = piped(&format!("{command} - {options}"));
+        assert_eq!((code, err.as_str()), (Some(0), ""), "fw {words}");
+        let local = fw(&folder, &format!("{command} f32_hash.tgm {options}")).out;
+        let named = String::from_utf8_lossy(&out).replace("standard input", "f32_hash.tgm");
+        assert_eq!(named, String::from_utf8_lossy(&local), "fw {words}");
+    }
+    let (code, _, err) = piped("cat - --message 7");
+    assert_eq!((code, err.as_str()), (Some(2), "fw: no message 7: standard input has 1\n"));
+    let empty = fw(&folder, "info -");
+    assert_eq!((empty.code, empty.err.as_str()), (1, "fw: standard input: the file is empty\n"));
+}
+
+/// URLs where only files are read, and URLs of stores that there are not.
+#[cfg(feature = "remote")]
+#[test]
+fn urls_where_there_are_none() {
+    let folder = vectors("tensogram");
+    for line in ["recover http://h/x.tgm -o y.tgm", "convert s3://b/x.tgm y.npz", "diff f32_hash.tgm https://h/x.tgm"] {
+        let run = fw(&folder, line);
+        assert_eq!((run.code, run.text()), (2, ""), "fw {line}");
+        assert!(run.err.contains("reads files only; info, ls, dump, validate and cat take URLs"), "{}", run.err);
+    }
+    let run = fw(&folder, "ls ftp://h/x.tgm");
+    let words = "fw: ftp://h/x.tgm: no store for ftp://; there are http, https, s3, gs, az, abfs and file\n";
+    assert_eq!((run.code, run.err.as_str()), (2, words));
+}
+
+/// What `fw gen` is asked wrongly is usage, and in JSON nothing else is said.
+#[test]
+fn generating_what_there_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    write(
+        "good.sf",
+        "package good; message Ping { option msgid = 1; uint8 seq = 1; } message Odd { option msgid = 2; }",
+    );
+    write("bad.sf", "package bad; message Ping { option msgid = 1; uint9 seq = 1; }");
+    let run = fw(folder.path(), "gen good.sf --lang cobol -o out");
+    assert_eq!(run.code, 2);
+    assert!(run.err.starts_with("fw: no language `cobol`; there are rust, c, "), "{}", run.err);
+    let run = fw(folder.path(), "gen good.sf --lang csharp --csharp-namespace 9.Lives -o out");
+    assert_eq!((run.code, run.err.contains("--csharp-namespace \"9.Lives\"")), (2, true), "{}", run.err);
+    let run = fw(folder.path(), "gen bad.sf --lang c -o out --json");
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert_eq!(run.json()["findings"][0]["code"], "unresolved_type");
+    assert!(!folder.path().join("out").exists());
+    let run = fw(folder.path(), "gen good.sf --lang c,c -o out --json");
+    assert_eq!((run.code, run.err.as_str(), &run.json()["command"]), (0, "", &"gen".into()));
+    assert_eq!(run.json()["findings"][0]["code"], "empty_message");
+    assert!(folder.path().join("out/good.structframe.h").exists());
 }
 
 /// Content decides, whatever the name says.

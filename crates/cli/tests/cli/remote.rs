@@ -137,7 +137,9 @@ fn urls_are_read_like_paths() {
         assert_eq!(refused.code, 2);
         assert!(refused.err.contains("--allow-full-read") && refused.err.contains(&url), "{}", refused.err);
         let validated = fine(path, &format!("validate {url} --allow-full-read"));
-        assert!(validated.text().ends_with("valid\n"), "{}", validated.text());
+        assert!(validated.text().ends_with("valid\n") && validated.text().contains(&url), "{}", validated.text());
+        let validated = fine(path, &format!("validate {url} --allow-full-read --json"));
+        assert_eq!(validated.json()["file"], url.as_str());
     }
     let (local, remote) = (fine(path, "dump f.tgm -m 1"), fine(path, &format!("dump {host}/f.tgm -m 1")));
     assert_eq!(remote.text(), local.text());
@@ -145,6 +147,18 @@ fn urls_are_read_like_paths() {
     assert!(hex.code == 2 && hex.err.contains("--allow-full-read"), "{}", hex.err);
     let absent = fw(path, &format!("ls {host}/absent.tgm"));
     assert!(absent.code != 0 && absent.err.contains("absent.tgm: there is no such object"), "{}", absent.err);
+    std::fs::write(path.join("words.tgm"), b"no message in here, whatever the name says").unwrap();
+    std::fs::write(path.join("empty.tgm"), b"").unwrap();
+    for command in ["info", "ls", "dump", "cat"] {
+        for (name, code) in [("words.tgm", "no_message"), ("empty.tgm", "empty_file")] {
+            let run = fw(path, &format!("{command} {host}/{name}"));
+            assert_eq!((run.code, run.text()), (1, ""), "fw {command} {name}: {}", run.err);
+            if command != "cat" {
+                let run = fw(path, &format!("{command} {host}/{name} --json"));
+                assert_eq!(run.json()["error"]["code"], code, "fw {command} {name}");
+            }
+        }
+    }
     let misspelt = fw(path, &format!("ls {host}/f.tgm --store-option regoin=x"));
     assert!(misspelt.code != 0 && misspelt.err.contains("\"regoin\""), "{}", misspelt.err);
 }

@@ -195,11 +195,12 @@ pub(super) fn explain(url: &str, error: &Error) -> RemoteError {
             let detail = "the object changed while it was read: it is no longer the one that was opened; open it again";
             sorted(RemoteErrorKind::Changed, detail.to_owned(), Some(412))
         }
-        Error::NotSupported { .. } | Error::NotImplemented { .. } => sorted(RemoteErrorKind::Request, words, None),
-        _ if words.contains("non-partial response") => {
+        // Servers that know no ranges say so, or send everything.
+        _ if words.contains("Range request not supported") || words.contains("non-partial response") => {
             let detail = "the server does not serve ranges of bytes: it answers with the whole object";
             sorted(RemoteErrorKind::NoRanges, detail.to_owned(), None)
         }
+        Error::NotSupported { .. } | Error::NotImplemented { .. } => sorted(RemoteErrorKind::Request, words, None),
         // The stores in memory and on disk have no status for a start behind the end.
         _ if words.contains("Wanted range starting at") => sorted(RemoteErrorKind::PastEnd, words, None),
         _ => {
