@@ -144,6 +144,8 @@ typedef struct Tally {
     SfFraming framing;
     unsigned long frames;
     unsigned long bad;
+    unsigned long accepted;
+    uint32_t sum;
 } Tally;
 
 static void tally(void *context, const SfEvent *event) {
@@ -154,14 +156,20 @@ static void tally(void *context, const SfEvent *event) {
     if (type != NULL && sf_read_message(type->type, &found_message, tally->framing, event) == SF_OK) {
         size_t length = 0;
         (void)sf_write_message(type->type, &found_message, tally->framing, event->header, again, sizeof again, &length);
-        (void)type->equals(&found_message, &found_message);
+        tally->accepted++;
+        for (size_t i = 0; i < length; i++) {
+            tally->sum = tally->sum * 31 + again[i];
+        }
+        if (!type->equals(&found_message, &found_message)) {
+            fputs("not equal to itself\n", stderr);
+            exit(1);
+        }
     }
 }
 
 static int hostile(const char *path) {
     FILE *in = fopen(path, "rb");
-    unsigned long frames = 0;
-    unsigned long bad = 0;
+    Tally all = {FRAMINGS[0], 0, 0, 0, 0};
     int place;
     if (in == NULL) {
         return 1;
@@ -172,9 +180,9 @@ static int hostile(const char *path) {
         /* In memory of its own size, so that a sanitizer sees every byte too far. */
         uint8_t *bytes = (uint8_t *)malloc(length > 0 ? length : 1);
         SfFraming framing = FRAMINGS[(size_t)place < FRAMING_COUNT ? place : 0];
-        Tally whole = {framing, 0, 0};
-        Tally single = {framing, 0, 0};
-        Tally seven = {framing, 0, 0};
+        Tally whole = {framing, 0, 0, 0, all.sum};
+        Tally single = {framing, 0, 0, 0, all.sum};
+        Tally seven = {framing, 0, 0, 0, all.sum};
         SfBufferReader reader;
         SfEvent event;
         if (end || bytes == NULL || fread(bytes, 1, length, in) != length) {
@@ -188,14 +196,16 @@ static int hostile(const char *path) {
         stream_through(framing, bytes, length, 7, tally, &seven);
         free(bytes);
         if (whole.frames != single.frames || whole.frames != seven.frames || whole.bad != single.bad ||
-            whole.bad != seven.bad) {
+            whole.bad != seven.bad || whole.sum != single.sum || whole.sum != seven.sum) {
             fputs("readers disagree\n", stderr);
             return 1;
         }
-        frames += whole.frames;
-        bad += whole.bad;
+        all.frames += whole.frames;
+        all.bad += whole.bad;
+        all.accepted += whole.accepted;
+        all.sum = whole.sum;
     }
-    printf("done %lu %lu\n", frames, bad);
+    printf("done %lu %lu %lu %lu\n", all.frames, all.bad, all.accepted, (unsigned long)all.sum);
     return fclose(in);
 }
 

@@ -81,9 +81,10 @@ fn program(suite: &Suite) -> Result<String> {
     let spaces: Vec<&str> = schema.messages().iter().map(|message| names.package(message.package)).collect();
     let root = spaces.first().context("a schema has messages")?;
     out += &format!("const sf::Lookup lookup = sf::{root}::lookup;\n\n");
-    out += "void again(sf::Framing framing, const sf::Event& frame) {\n    std::vector<std::uint8_t> out(room);\n";
-    out += "    const auto visit = [&](const auto& message) {\n        must(message == message || true);\n";
-    out += "        static_cast<void>(sf::write(message, framing, frame.header, out.data(), out.size()));\n    };\n";
+    out += "void again(sf::Framing framing, const sf::Event& frame, Sum& sum) {\n    std::vector<std::uint8_t> out(room);\n";
+    out += "    const auto visit = [&](const auto& message) {\n        must(message == message);\n";
+    out += "        const auto written = sf::write(message, framing, frame.header, out.data(), out.size());\n";
+    out += "        must(static_cast<bool>(written));\n        sum.add(out.data(), written.length);\n    };\n";
     let mut seen = Vec::new();
     for space in spaces {
         if !seen.contains(&space) {

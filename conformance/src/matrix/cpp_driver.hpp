@@ -23,8 +23,22 @@ struct Case {
 extern const std::vector<Case> cases;
 extern const std::vector<sf::Framing> framings;
 extern const sf::Lookup lookup;
+
+// What was made of messages that could be decoded.
+struct Sum {
+    unsigned long accepted = 0;
+    std::uint32_t sum = 0;
+
+    void add(const std::uint8_t* bytes, std::size_t length) {
+        accepted++;
+        for (std::size_t i = 0; i < length; i++) {
+            sum = sum * 31 + bytes[i];
+        }
+    }
+};
+
 // Decodes any known message and writes it again.
-void again(sf::Framing framing, const sf::Event& frame);
+void again(sf::Framing framing, const sf::Event& frame, Sum& sum);
 
 constexpr std::size_t room = 2 * (0xffff + sf::max_overhead);
 
@@ -138,6 +152,7 @@ inline int decode_all(const std::vector<char>& in) {
 inline int hostile(const std::vector<char>& in) {
     unsigned long frames = 0;
     unsigned long bad = 0;
+    Sum sum;
     for (std::size_t at = 0; at < in.size();) {
         const auto framing = framings.at(static_cast<std::uint8_t>(in[at]));
         const auto length = number(in, at + 1);
@@ -146,12 +161,13 @@ inline int hostile(const std::vector<char>& in) {
         at += 5 + length;
         unsigned long found[3] = {0, 0, 0};
         unsigned long damaged[3] = {0, 0, 0};
+        Sum sums[3] = {sum, sum, sum};
         std::size_t reader_index = 0;
         const auto tell = [&](const sf::Event& event) {
             found[reader_index] += event.kind == sf::EventKind::Frame;
             damaged[reader_index] += event.kind == sf::EventKind::BadChecksum;
             if (event.kind == sf::EventKind::Frame) {
-                again(framing, event);
+                again(framing, event, sums[reader_index]);
             }
         };
         sf::BufferReader reader(framing, lookup, bytes.data(), bytes.size());
@@ -161,15 +177,17 @@ inline int hostile(const std::vector<char>& in) {
         for (const std::size_t chunk : {1, 7}) {
             reader_index++;
             stream_through(framing, bytes, chunk, tell);
-            if (found[reader_index] != found[0] || damaged[reader_index] != damaged[0]) {
+            if (found[reader_index] != found[0] || damaged[reader_index] != damaged[0] ||
+                sums[reader_index].sum != sums[0].sum) {
                 std::cerr << "readers disagree\n";
                 return 1;
             }
         }
         frames += found[0];
         bad += damaged[0];
+        sum = sums[0];
     }
-    std::cout << "done " << frames << " " << bad << "\n";
+    std::cout << "done " << frames << " " << bad << " " << sum.accepted << " " << sum.sum << "\n";
     return 0;
 }
 

@@ -17,10 +17,31 @@ use fw_bytes::Cursor;
 ///   refused frame is `ok`
 /// - `hostile IN` reads records of a byte (the framing: its place in [`Suite::framings`](super::Suite::framings)), a length
 ///   and bytes; finds frames in each (end of input included), decodes and encodes every known message again, and prints
-///   `done FRAMES BAD` with the frames delivered and the frames whose checksum was wrong
+///   `done FRAMES BAD ACCEPTED SUM`: [`Findings`]
 pub struct Program {
     pub(super) command: Vec<OsString>,
     pub(super) folder: PathBuf,
+}
+
+/// What was found in damaged and lying frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Frames delivered.
+    pub frames: u64,
+    /// Frames whose checksum was wrong.
+    pub bad: u64,
+    /// Frames whose payload could be decoded.
+    pub accepted: u64,
+    /// Over the frames that were made of those again, with the header they came with: for each byte, 31 times the sum
+    /// so far and the byte, modulo 2³².
+    pub sum: u32,
+}
+
+impl Findings {
+    pub(super) fn accept(&mut self, again: &[u8]) {
+        self.accepted += 1;
+        self.sum = again.iter().fold(self.sum, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+    }
 }
 
 const REFUSED: u32 = u32::MAX;
@@ -46,11 +67,16 @@ impl Program {
         Ok(verdicts)
     }
 
-    pub(super) fn hostile(&self, path: &Path) -> Result<(u64, u64)> {
+    pub(super) fn hostile(&self, path: &Path) -> Result<Findings> {
         let text = self.run("hostile", path)?;
         let words: Vec<&str> = text.split_whitespace().collect();
         match words.as_slice() {
-            ["done", frames, bad] => Ok((frames.parse()?, bad.parse()?)),
+            ["done", frames, bad, accepted, sum] => Ok(Findings {
+                frames: frames.parse()?,
+                bad: bad.parse()?,
+                accepted: accepted.parse()?,
+                sum: sum.parse()?,
+            }),
             _ => bail!("`hostile` printed {text:?}"),
         }
     }

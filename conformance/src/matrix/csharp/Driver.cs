@@ -154,6 +154,8 @@ public static class Driver
     {
         long good = 0;
         long bad = 0;
+        long accepted = 0;
+        uint sum = 0;
         while (records.BaseStream.Position < records.BaseStream.Length)
         {
             Framing framing = Cases.Framings[records.ReadByte()];
@@ -182,7 +184,11 @@ public static class Driver
                 }
                 if (message != null)
                 {
-                    framing.Write(message, found.Frame.Header);
+                    accepted++;
+                    foreach (byte one in framing.Write(message, found.Frame.Header))
+                    {
+                        sum = unchecked(sum * 31 + one);
+                    }
                 }
             }
             foreach (Event found in Chunks(framing, bytes, 7))
@@ -195,6 +201,6 @@ public static class Driver
                 throw new InvalidOperationException("chunks give what the buffer gives");
             }
         }
-        Console.WriteLine("done " + good + " " + bad);
+        Console.WriteLine("done " + good + " " + bad + " " + accepted + " " + sum);
     }
 }

@@ -101,7 +101,7 @@ def decode(path):
 def hostile(path):
     with open(path, "rb") as file:
         data = file.read()
-    at = frames = bad = 0
+    at = frames = bad = accepted = total = 0
     while at < len(data):
         framing = FRAMINGS[data[at]]
         (size,) = struct.unpack_from("<I", data, at + 1)
@@ -119,10 +119,12 @@ def hostile(path):
                 try:
                     message = REGISTRY.decode(framing, event)
                     if message is not None:
-                        write_message(framing, message, event.header)
+                        for byte in write_message(framing, message, event.header):
+                            total = (total * 31 + byte) & 0xFFFFFFFF
+                        accepted += 1
                 except StructFrameError:
                     pass
-    print("done", frames, bad)
+    print("done", frames, bad, accepted, total)
 
 
 {"encode": encode, "decode": decode, "hostile": hostile}[sys.argv[1]](sys.argv[2])

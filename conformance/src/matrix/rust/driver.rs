@@ -141,6 +141,7 @@ impl Verdict<'_> {
 
 fn hostile(framings: &[Framing], mut records: &[u8]) {
     let (mut good, mut bad) = (0u64, 0u64);
+    let (mut accepted, mut sum) = (0u64, 0u32);
     let mut out = vec![0; ROOM];
     while let Some((framing, rest)) = records.split_first() {
         records = rest;
@@ -154,7 +155,10 @@ fn hostile(framings: &[Framing], mut records: &[u8]) {
                 Event::Frame(frame) => {
                     good += 1;
                     if let Ok(Some(message)) = AnyMessage::read(framing, &frame) {
-                        message.write(framing, frame.header, &mut out).unwrap();
+                        accepted += 1;
+                        for byte in message.write(framing, frame.header, &mut out).unwrap() {
+                            sum = sum.wrapping_mul(31).wrapping_add(u32::from(*byte));
+                        }
                     }
                 }
                 Event::BadChecksum(_) => bad += 1,
@@ -172,7 +176,7 @@ fn hostile(framings: &[Framing], mut records: &[u8]) {
         stream.finish(&mut tell);
         assert_eq!((again, failed), (good, bad), "chunks give what the buffer gives");
     }
-    println!("done {good} {bad}");
+    println!("done {good} {bad} {accepted} {sum}");
 }
 
 fn take_len(records: &mut &[u8]) -> u32 {

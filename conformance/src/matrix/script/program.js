@@ -114,6 +114,8 @@ function hostile(path) {
   const data = readFileSync(path);
   let frames = 0;
   let bad = 0;
+  let accepted = 0;
+  let sum = 0;
   for (let at = 0; at < data.length; ) {
     const framing = FRAMINGS[data[at]];
     const size = data.readUInt32LE(at + 1);
@@ -127,13 +129,15 @@ function hostile(path) {
       frames += 1;
       try {
         const message = REGISTRY.decode(framing, event);
-        if (message !== undefined) writeMessage(framing, message, event.header);
+        if (message === undefined) continue;
+        for (const byte of writeMessage(framing, message, event.header)) sum = (Math.imul(sum, 31) + byte) >>> 0;
+        accepted += 1;
       } catch (fault) {
         if (!(fault instanceof StructFrameError)) throw fault;
       }
     }
   }
-  console.log(`done ${frames} ${bad}`);
+  console.log(`done ${frames} ${bad} ${accepted} ${sum}`);
 }
 
 const [, , verb, path] = process.argv;
