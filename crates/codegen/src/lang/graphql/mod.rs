@@ -12,6 +12,13 @@ use fw_schema::layout::{Element, Enum, Message, PackageIndex, Scalar, Type, Unio
 /// Words that no enum value may be, and names that GraphQL keeps.
 const TAKEN: Taken = Taken { keywords: &["true", "false", "null"], runtime: &["__typename"], suffix: "_" };
 
+/// Types that GraphQL has, and those of ours.
+const TYPES: Taken = Taken {
+    keywords: &["Int", "Float", "String", "Boolean", "ID", "Query", "Mutation", "Subscription"],
+    runtime: &["UInt32", "Int64", "UInt64", "Bytes"],
+    suffix: "_",
+};
+
 /// Scalars that the schema may use, with what a client sends and gets.
 const SCALARS: &[(&str, &str)] = &[
     ("UInt32", "An integer from 0 to 4294967295."),
@@ -22,12 +29,17 @@ const SCALARS: &[(&str, &str)] = &[
 
 pub(super) fn files(schema: &Schema, _: &Options) -> Result<Vec<File>, Error> {
     let mut body = Text::new();
-    schema.enums().iter().for_each(|of| enum_type(&mut body, schema, of));
-    for message in schema.messages() {
-        message_type(&mut body, schema, message);
-        message.unions.iter().for_each(|union| union_type(&mut body, schema, message, union));
+    let names = Names::new(schema);
+    for (of, name) in schema.enums().iter().zip(&names.enums) {
+        enum_type(&mut body, schema, of, name);
     }
-    query(&mut body, schema);
+    for (at, message) in schema.messages().iter().enumerate() {
+        message_type(&mut body, schema, &names, at);
+        for (union, name) in message.unions.iter().zip(&names.unions[at]) {
+            union_type(&mut body, schema, &names, message, union, name);
+        }
+    }
+    query(&mut body, schema, &names);
     let body = body.render("  ");
 
     let mut text = Text::new();
@@ -47,10 +59,10 @@ fn uses(body: &str, name: &str) -> bool {
     body.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').any(|word| word == name)
 }
 
-fn enum_type(text: &mut Text, schema: &Schema, of: &Enum) {
+fn enum_type(text: &mut Text, schema: &Schema, of: &Enum, name: &str) {
     describe(text, &of.docs);
     let mut scope = Scope::new(TAKEN);
-    text.block(format!("enum {} {} {{", enum_name(schema, of), package(schema, of.package)), "}", |text| {
+    text.block(format!("enum {name} {} {{", package(schema, of.package)), "}", |text| {
         for value in &of.values {
             let mut docs = value.docs.clone();
             docs.push(format!("On the wire: {}.", value.number));
@@ -61,16 +73,16 @@ fn enum_type(text: &mut Text, schema: &Schema, of: &Enum) {
     .gap();
 }
 
-fn message_type(text: &mut Text, schema: &Schema, message: &Message) {
+fn message_type(text: &mut Text, schema: &Schema, names: &Names, at: usize) {
+    let (message, name) = (&schema.messages()[at], &names.messages[at]);
     let mut docs = message.docs.clone();
     if let Some(id) = message.id {
         docs.push(format!("Message id {id}."));
     }
     describe(text, &docs);
-    let name = message_name(schema, message);
     text.block(format!("type {name} {} {{", package(schema, message.package)), "}", |text| {
         let mut scope = Scope::new(TAKEN);
-        fields(text, schema, message, &mut scope);
+        fields(text, schema, names, at, &mut scope);
         if message.fields.is_empty() && message.unions.is_empty() {
             describe(text, &["The message has no fields; GraphQL wants one.".to_owned()]);
             text.line("_empty: Boolean");
@@ -80,15 +92,16 @@ fn message_type(text: &mut Text, schema: &Schema, message: &Message) {
 }
 
 /// Fields of a message; those of a flattened child stand in its place.
-fn fields(text: &mut Text, schema: &Schema, message: &Message, scope: &mut Scope) {
+fn fields(text: &mut Text, schema: &Schema, names: &Names, at: usize, scope: &mut Scope) {
+    let message = &schema.messages()[at];
     for field in &message.fields {
         if let (true, Type::One(Element::Message(child))) = (field.flatten, field.ty) {
-            fields(text, schema, &schema[child], scope);
+            fields(text, schema, names, child.get(), scope);
             continue;
         }
         describe(text, &field.docs);
         let name = scope.claim(&camel(&field.name));
-        let element = element(schema, field.ty.element());
+        let element = element(names, field.ty.element());
         let closed = matches!(field.ty.element(), Element::Enum(_));
         let one = if closed { element } else { format!("{element}!") };
         let array = field.ty.is_array();
@@ -98,18 +111,17 @@ fn fields(text: &mut Text, schema: &Schema, message: &Message, scope: &mut Scope
             text.line(format!("{number}: {}", if array { "[Int!]!" } else { "Int!" }));
         }
     }
-    for union in &message.unions {
+    for (union, name) in message.unions.iter().zip(&names.unions[at]) {
         describe(text, &union.docs);
-        text.line(format!("{}: {}", scope.claim(&camel(&union.name)), union_name(schema, message, union)));
+        text.line(format!("{}: {name}", scope.claim(&camel(&union.name))));
     }
 }
 
 /// Members of a union may be numbers, which GraphQL's unions cannot hold: a type with one field that is not null.
-fn union_type(text: &mut Text, schema: &Schema, message: &Message, union: &Union) {
+fn union_type(text: &mut Text, schema: &Schema, names: &Names, message: &Message, union: &Union, name: &str) {
     let mut docs = union.docs.clone();
     docs.push(format!("The member of {}.{} that is set is not null.", schema.qualified(message), union.name));
     describe(text, &docs);
-    let name = union_name(schema, message, union);
     text.block(format!("type {name} {} {{", package(schema, message.package)), "}", |text| {
         let mut scope = Scope::new(TAKEN);
         if !union.discriminator.is_empty() {
@@ -118,7 +130,7 @@ fn union_type(text: &mut Text, schema: &Schema, message: &Message, union: &Union
         }
         for member in &union.members {
             describe(text, &member.docs);
-            text.line(format!("{}: {}", scope.claim(&camel(&member.name)), element(schema, member.element)));
+            text.line(format!("{}: {}", scope.claim(&camel(&member.name)), element(names, member.element)));
         }
         describe(text, &["The bytes, when no member has this tag.".to_owned()]);
         text.line(format!("{}: Bytes", scope.claim("unknown")));
@@ -126,15 +138,14 @@ fn union_type(text: &mut Text, schema: &Schema, message: &Message, union: &Union
     .gap();
 }
 
-fn query(text: &mut Text, schema: &Schema) {
+fn query(text: &mut Text, schema: &Schema, names: &Names) {
     describe(text, &["The newest message of each type.".to_owned()]);
     text.block("type Query {", "}", |text| {
         let mut scope = Scope::new(TAKEN);
-        let with_ids = schema.messages().iter().filter(|message| message.id.is_some());
+        let with_ids = schema.messages().iter().zip(&names.messages).filter(|(message, _)| message.id.is_some());
         let mut any = false;
-        for message in with_ids {
-            let name = message_name(schema, message);
-            text.line(format!("{}: {name}", scope.claim(&camel(&name))));
+        for (_, name) in with_ids {
+            text.line(format!("{}: {name}", scope.claim(&camel(name))));
             any = true;
         }
         if !any {
@@ -143,7 +154,7 @@ fn query(text: &mut Text, schema: &Schema) {
     });
 }
 
-fn element(schema: &Schema, element: Element) -> String {
+fn element(names: &Names, element: Element) -> String {
     match element {
         Element::Scalar(scalar) => match scalar {
             Scalar::Uint8 | Scalar::Int8 | Scalar::Uint16 | Scalar::Int16 | Scalar::Int32 => "Int".to_owned(),
@@ -153,24 +164,36 @@ fn element(schema: &Schema, element: Element) -> String {
             Scalar::Float | Scalar::Double => "Float".to_owned(),
             Scalar::Bool => "Boolean".to_owned(),
         },
-        Element::Enum(index) => enum_name(schema, &schema[index]),
-        Element::Message(index) => message_name(schema, &schema[index]),
+        Element::Enum(index) => names.enums[index.get()].clone(),
+        Element::Message(index) => names.messages[index.get()].clone(),
         Element::String(_) => "String".to_owned(),
         Element::Bytes(_) => "Bytes".to_owned(),
     }
 }
 
-fn message_name(schema: &Schema, message: &Message) -> String {
-    pascal(&schema[message.package].name) + &pascal(&message.name)
+/// Names of types, which share one scope: packages and nesting go in front, and what falls together gets different ends.
+struct Names {
+    enums: Vec<String>,
+    messages: Vec<String>,
+    /// Of the unions of each message.
+    unions: Vec<Vec<String>>,
 }
 
-fn enum_name(schema: &Schema, of: &Enum) -> String {
-    let parent = of.parent.map_or(String::new(), |parent| pascal(&schema[parent].name));
-    pascal(&schema[of.package].name) + &parent + &pascal(&of.name)
-}
-
-fn union_name(schema: &Schema, message: &Message, union: &Union) -> String {
-    message_name(schema, message) + &pascal(&union.name)
+impl Names {
+    fn new(schema: &Schema) -> Self {
+        let mut scope = Scope::new(TYPES);
+        let enums = schema.enums().iter().map(|of| {
+            let parent = of.parent.map_or(String::new(), |parent| pascal(&schema[parent].name));
+            scope.claim(&(pascal(&schema[of.package].name) + &parent + &pascal(&of.name)))
+        });
+        let enums = enums.collect();
+        let own = |message: &Message| pascal(&schema[message.package].name) + &pascal(&message.name);
+        let messages: Vec<String> = schema.messages().iter().map(|message| scope.claim(&own(message))).collect();
+        let unions = schema.messages().iter().zip(&messages).map(|(message, name)| {
+            message.unions.iter().map(|union| scope.claim(&format!("{name}{}", pascal(&union.name)))).collect()
+        });
+        Self { enums, unions: unions.collect(), messages }
+    }
 }
 
 fn package(schema: &Schema, index: PackageIndex) -> String {
