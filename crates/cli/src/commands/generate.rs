@@ -21,6 +21,9 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
             langs.push(lang);
         }
     }
+    if args.serde && !langs.contains(&Lang::Rust) {
+        return Err(Usage("--serde is for Rust, which --lang does not name".to_owned()).into());
+    }
     let compile =
         schema::Options::default().with_variable(if args.no_packed { Variable::All } else { Variable::AsDeclared });
     let compiled = schema::check_with(&Disk, &args.schema, &compile);

@@ -1,6 +1,7 @@
-//! What `fw gen --serde` writes, built and used, beside what the three lines of a build script make of the same schema.
+//! `fw gen`: what is written and when, and what `--serde` writes, built and used, beside what the three lines of a build
+//! script make of the same schema.
 
-use super::fine;
+use super::{fine, fw};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -56,6 +57,49 @@ fn frame<M: Message>(message: &M) -> Vec<u8> {
     write_message(Profile::Bulk.framing(), Header::default(), message, &mut out).unwrap().to_vec()
 }
 "#;
+
+#[test]
+fn files_are_written_when_they_change_and_checked_without_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let robot = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/struct-frame/robot.proto");
+    fs::copy(robot, folder.path().join("robot.proto")).unwrap();
+    let line = "gen robot.proto --lang c,python -o out";
+    let was = |run: &super::Run, word: &str| {
+        let files = run.json()["files"].as_array().unwrap().clone();
+        assert!(files.iter().any(|file| file["path"].as_str().unwrap().starts_with("c/")), "{files:?}");
+        assert!(files.iter().any(|file| file["path"].as_str().unwrap().starts_with("python/")), "{files:?}");
+        (files.iter().filter(|file| file["was"] == word).count(), files.len())
+    };
+    let check = |code, word, count: usize| {
+        let run = fw(folder.path(), &format!("{line} --check --json"));
+        assert_eq!((run.code, run.json()["ok"].as_bool()), (code, Some(code == 0)));
+        assert_eq!(was(&run, word).0, count, "{}", run.text());
+    };
+    let all = was(&fw(folder.path(), &format!("{line} --check --json")), "missing").1;
+    check(1, "missing", all);
+    assert!(!folder.path().join("out").exists(), "a check writes nothing");
+    fine(folder.path(), line);
+    check(0, "fresh", all);
+
+    let header = folder.path().join("out/c/robot.structframe.h");
+    let first = fs::metadata(&header).unwrap().modified().unwrap();
+    assert_eq!(was(&fw(folder.path(), &format!("{line} --json")), "fresh"), (all, all));
+    assert_eq!(fs::metadata(&header).unwrap().modified().unwrap(), first, "what is fresh is left alone");
+    let text = fs::read_to_string(&header).unwrap();
+    fs::write(&header, text.clone() + "// mine\n").unwrap();
+    check(1, "stale", 1);
+    assert!(fs::read_to_string(&header).unwrap().ends_with("// mine\n"));
+    fine(folder.path(), line);
+    assert_eq!(fs::read_to_string(&header).unwrap(), text);
+
+    // Without packing every message is variable, which is another wire.
+    let natural = fw(folder.path(), &format!("{line} --no-packed --check --json"));
+    assert_eq!(natural.code, 1);
+    assert!(was(&natural, "stale").0 > 0, "{}", natural.text());
+
+    let run = fw(folder.path(), "gen robot.proto --lang c --serde -o out");
+    assert_eq!((run.code, run.err.as_str()), (2, "fw: --serde is for Rust, which --lang does not name\n"));
+}
 
 #[test]
 fn rust_from_the_command_line_and_from_a_build_script() {
