@@ -237,24 +237,7 @@ impl Printer<'_> {
                 // Elements of arrays are zero at first, fields have their defaults.
                 return self.message(&self.schema[index], &format!("{target}."), value, out);
             }
-            (Element::String(extent) | Element::Bytes(extent), value) => {
-                let content = match value {
-                    Value::Text(text) => text.as_bytes(),
-                    Value::Bytes(bytes) => bytes,
-                    _ => bail!("{value:?} is no text"),
-                };
-                let data = match extent {
-                    Extent::Fixed(_) => target.to_owned(),
-                    Extent::Bounded(_) => {
-                        out.push(format!("{target}.length = {};", content.len()));
-                        format!("{target}.data")
-                    }
-                };
-                out.push(format!("memset({data}, 0, sizeof {data});"));
-                if !content.is_empty() {
-                    out.push(format!("memcpy({data}, {}, {});", text_literal(content), content.len()));
-                }
-            }
+            (Element::String(extent) | Element::Bytes(extent), value) => assign_text(extent, target, value, out)?,
             (Element::Scalar(scalar), value) => out.push(format!("{target} = {};", scalar_literal(scalar, value)?)),
             (Element::Enum(_), Value::Enum(byte, _)) => out.push(format!("{target} = {byte};")),
             _ => bail!("{value:?} does not fit"),
@@ -292,4 +275,26 @@ fn real(value: f64, finite: String) -> String {
         value if value < 0.0 => "-INFINITY".to_owned(),
         _ => "INFINITY".to_owned(),
     }
+}
+
+/// Lines that give text or bytes to a C array, or to one with its length beside it. A default may be longer than the value, so
+/// what stands there is cleared.
+pub(super) fn assign_text(extent: Extent, target: &str, value: &Value<'_>, out: &mut Vec<String>) -> Result<()> {
+    let content = match value {
+        Value::Text(text) => text.as_bytes(),
+        Value::Bytes(bytes) => bytes,
+        _ => bail!("{value:?} is no text"),
+    };
+    let data = match extent {
+        Extent::Fixed(_) => target.to_owned(),
+        Extent::Bounded(_) => {
+            out.push(format!("{target}.length = {};", content.len()));
+            format!("{target}.data")
+        }
+    };
+    out.push(format!("memset({data}, 0, sizeof {data});"));
+    if !content.is_empty() {
+        out.push(format!("memcpy({data}, {}, {});", text_literal(content), content.len()));
+    }
+    Ok(())
 }

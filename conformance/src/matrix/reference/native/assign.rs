@@ -1,11 +1,11 @@
 //! A value as assignments to the fields of the package's struct, which `m` points to.
 
 use anyhow::{Context as _, Result, bail};
-use fw_codegen::lang::c::text_literal;
 use fw_dynamic::{Codec, Layout, UnionValue, Value};
 use fw_schema::Schema;
 use fw_schema::layout::{Element, Extent, Message};
 
+use super::super::super::c::assign_text;
 use super::super::super::{Case, Suite};
 use super::Dialect;
 
@@ -74,21 +74,7 @@ impl Printer<'_> {
                 return self.message(&self.schema[index], &format!("{target}."), value, out);
             }
             (Element::String(extent) | Element::Bytes(extent), value) => {
-                let content = match value {
-                    Value::Text(text) => text.as_bytes(),
-                    Value::Bytes(bytes) => bytes,
-                    _ => bail!("{value:?} is no text"),
-                };
-                let data = match extent {
-                    Extent::Fixed(_) => target.to_owned(),
-                    Extent::Bounded(_) => {
-                        out.push(format!("{target}.length = {};", content.len()));
-                        format!("{target}.data")
-                    }
-                };
-                // A default may be longer than the value.
-                out.push(format!("memset({data}, 0, sizeof {data});"));
-                format!("memcpy({data}, {}, {});", text_literal(content), content.len())
+                return assign_text(extent, target, value, out);
             }
             (_, Value::Bool(value)) => format!("{target} = {value};"),
             (_, Value::Unsigned(value) | Value::Unsigned64(value)) => format!("{target} = {value}u;"),
