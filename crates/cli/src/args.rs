@@ -301,7 +301,7 @@ pub(crate) struct Cat {
     #[arg(long, short, value_name = "O")]
     pub(crate) object: Option<usize>,
     /// Only a part of the tensor: for each axis INDEX, START:END or START:END:STEP as in NumPy, or ... for the axes between;
-    /// only the bytes that hold it are read
+    /// where format and codec allow, only the bytes that hold it are read
     #[arg(long, short, value_name = "SLICE", value_parser = crate::selection::parse, allow_hyphen_values = true)]
     pub(crate) slice: Option<Selection>,
     /// Write a NumPy file instead of bare little-endian elements
