@@ -29,6 +29,12 @@ impl FileSource {
         Ok(Self { file, path: path.to_owned() })
     }
 
+    /// A file that is open; `name` is for people.
+    #[cfg(feature = "remote")]
+    pub(crate) fn of(file: File, name: impl Into<PathBuf>) -> Self {
+        Self { file, path: name.into() }
+    }
+
     /// Where it was opened.
     pub fn path(&self) -> &Path {
         &self.path

@@ -28,6 +28,12 @@ impl AsyncFile {
         Ok(Self { source: Arc::new(source) })
     }
 
+    /// Reads from a file that is open.
+    #[cfg(feature = "remote")]
+    pub(crate) fn of(source: FileSource) -> Self {
+        Self { source: Arc::new(source) }
+    }
+
     /// The file underneath.
     pub fn source(&self) -> &FileSource {
         &self.source

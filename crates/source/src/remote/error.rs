@@ -32,12 +32,14 @@ pub enum RemoteErrorKind {
     Denied,
     /// The object is not the one that was opened: replaced, or changed, meanwhile.
     Changed,
-    /// The server does not serve ranges of bytes.
+    /// The server does not serve ranges of bytes, and a full read is not allowed, or not of so much.
     NoRanges,
     /// The server failed or could not be reached, again and again.
     Failed,
     /// A range past the end of the object.
     PastEnd,
+    /// An object that is read whole is too large for memory, and there is no room for it on the disk.
+    Spill,
 }
 
 impl RemoteErrorKind {
@@ -51,6 +53,7 @@ impl RemoteErrorKind {
             Self::NoRanges => "remote_no_ranges",
             Self::Failed => "remote_failed",
             Self::PastEnd => "remote_past_end",
+            Self::Spill => "remote_spill",
         }
     }
 
@@ -61,7 +64,7 @@ impl RemoteErrorKind {
             Self::Denied => io::ErrorKind::PermissionDenied,
             Self::Changed => io::ErrorKind::InvalidData,
             Self::NoRanges => io::ErrorKind::Unsupported,
-            Self::Failed => io::ErrorKind::Other,
+            Self::Failed | Self::Spill => io::ErrorKind::Other,
             Self::PastEnd => io::ErrorKind::UnexpectedEof,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::location::Location;
 use super::watch::{Counters, Status};
+use super::whole::Whole;
 use super::{Progress, RemoteError, RemoteErrorKind, StoreOptions};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -19,7 +20,7 @@ pub(super) struct Version {
 }
 
 impl Version {
-    fn of(meta: &ObjectMeta) -> Self {
+    pub(super) fn of(meta: &ObjectMeta) -> Self {
         let modified = meta.last_modified.timestamp_millis();
         Self { len: meta.size, tag: meta.e_tag.clone(), modified }
     }
@@ -43,6 +44,15 @@ impl Version {
     }
 }
 
+/// What opening brought.
+#[derive(Debug)]
+pub(super) enum Probed {
+    /// The first bytes.
+    Head(Bytes),
+    /// All of them.
+    Whole(Whole),
+}
+
 /// Reads ranges of one object.
 #[derive(Debug)]
 pub(super) struct Fetcher {
@@ -52,14 +62,26 @@ pub(super) struct Fetcher {
 }
 
 impl Fetcher {
-    /// The first bytes, and which version they are of.
-    pub(super) async fn probe(&self) -> Result<(Bytes, Version), RemoteError> {
+    /// The first bytes, and which version they are of; all of them where the server knows no ranges.
+    pub(super) async fn probe(&self) -> Result<(Probed, Version), RemoteError> {
         let wanted = Span::new(0, self.options.probe_len.max(1));
-        match self.tries(wanted, None).await {
-            Ok(found) => Ok(found),
+        let refused = match self.tries(wanted, None).await {
+            Ok((head, version)) => return Ok((Probed::Head(head), version)),
             // An empty object has no ranges.
-            Err(error) if error.status == Some(416) || error.kind == RemoteErrorKind::PastEnd => self.empty().await,
-            Err(error) => Err(error),
+            Err(error) if error.status == Some(416) || error.kind == RemoteErrorKind::PastEnd => {
+                match self.empty().await {
+                    Ok(version) => return Ok((Probed::Head(Bytes::new()), version)),
+                    Err(error) => error,
+                }
+            }
+            Err(error) => error,
+        };
+        match refused.kind {
+            RemoteErrorKind::NoRanges => {
+                let (whole, version) = self.whole(refused).await?;
+                Ok((Probed::Whole(whole), version))
+            }
+            _ => Err(refused),
         }
     }
 
@@ -71,16 +93,21 @@ impl Fetcher {
     async fn tries(&self, span: Span, version: Option<&Version>) -> Result<(Bytes, Version), RemoteError> {
         let mut tried = 0;
         loop {
-            let error = match self.once(span, version).await {
+            match self.once(span, version).await {
                 Ok(found) => return Ok(found),
-                Err(error) => error,
-            };
-            tried += 1;
-            if !error.is_retryable() || tried > self.options.retries {
-                return Err(RemoteError { tries: tried, ..error });
+                Err(error) => self.pause_after(error, &mut tried).await?,
             }
-            tokio::time::sleep(self.options.pause(tried - 1)).await;
         }
+    }
+
+    /// Waits before the next try; gives the error back when that cannot help, or enough was tried.
+    pub(super) async fn pause_after(&self, error: RemoteError, tried: &mut u32) -> Result<(), RemoteError> {
+        *tried += 1;
+        if !error.is_retryable() || *tried > self.options.retries {
+            return Err(RemoteError { tries: *tried, ..error });
+        }
+        tokio::time::sleep(self.options.pause(*tried - 1)).await;
+        Ok(())
     }
 
     async fn once(&self, span: Span, version: Option<&Version>) -> Result<(Bytes, Version), RemoteError> {
@@ -151,7 +178,8 @@ impl Fetcher {
         Ok(if body.is_empty() { first } else { body.freeze() })
     }
 
-    async fn empty(&self) -> Result<(Bytes, Version), RemoteError> {
+    /// The version of an object without bytes.
+    async fn empty(&self) -> Result<Version, RemoteError> {
         if !self.location.over_http {
             self.counters.request();
         }
@@ -159,7 +187,7 @@ impl Fetcher {
         let answer = self.location.store.get_opts(&self.location.path, options).await;
         let version = Version::of(&answer.map_err(|error| self.explain(&error))?.meta);
         match version.len {
-            0 => Ok((Bytes::new(), version)),
+            0 => Ok(version),
             _ => Err(RemoteError::new(
                 RemoteErrorKind::NoRanges,
                 &self.location.url,
@@ -174,7 +202,7 @@ impl Fetcher {
     }
 
     /// An error of the store in our words.
-    fn explain(&self, error: &Error) -> RemoteError {
+    pub(super) fn explain(&self, error: &Error) -> RemoteError {
         explain(&self.location.url, error)
     }
 }
@@ -218,6 +246,6 @@ fn chain<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (d
 }
 
 /// The innermost cause says it best; the outer ones repeat it.
-fn innermost(error: &Error) -> String {
+pub(super) fn innermost(error: &Error) -> String {
     chain(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }

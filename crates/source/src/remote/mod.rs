@@ -14,11 +14,12 @@ mod location; // which store a URL names
 mod options; // how
 mod source; // an object, read
 mod watch; // what goes over the wire, counted
+mod whole; // all of an object at once, for servers without ranges
 mod writer; // an object, written
 
 pub use error::{RemoteError, RemoteErrorKind};
 pub use location::is_url;
-pub use options::{Progress, ProgressFn, StoreOptions};
+pub use options::{FullRead, Progress, ProgressFn, StoreOptions};
 pub use source::{StoreSource, open_source};
 pub use watch::Traffic;
 pub use writer::{AsyncStoreWriter, StoreWriter, Stored};

@@ -18,6 +18,19 @@ pub struct Progress {
 /// Called after every piece that arrived or left, from the threads that wait for them.
 pub type ProgressFn = dyn Fn(Progress) + Send + Sync;
 
+/// What to do with a server that serves no ranges of bytes, but only whole objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum FullRead {
+    /// Opening the object is an error that says so.
+    #[default]
+    Refuse,
+    /// All of it is read when it is opened, however long it is.
+    Allow,
+    /// All of it is read when it is opened; an object of more bytes is an error.
+    UpTo(u64),
+}
+
 /// How to open a store. The default takes credentials from the environment (`AWS_…`, `GOOGLE_…`, `AZURE_…`).
 #[derive(Clone)]
 #[non_exhaustive]
@@ -40,6 +53,11 @@ pub struct StoreOptions {
     pub concurrency: usize,
     /// Bytes of one part of an upload; most stores want 5 MiB at least.
     pub part_len: usize,
+    /// Whether an object may be read whole when its server serves no ranges.
+    pub full_read: FullRead,
+    /// Bytes of an object read whole that are held in memory; a longer one is kept in a temporary file, which has no name
+    /// and is gone when the source is dropped.
+    pub full_read_memory: u64,
     /// Told about every piece that arrives or leaves.
     pub progress: Option<Arc<ProgressFn>>,
 }
@@ -55,6 +73,8 @@ impl Default for StoreOptions {
             cache_len: 16 << 20,
             concurrency: 32,
             part_len: 8 << 20,
+            full_read: FullRead::Refuse,
+            full_read_memory: 64 << 20,
             progress: None,
         }
     }
@@ -116,6 +136,20 @@ impl StoreOptions {
         self
     }
 
+    /// The same with this answer to servers that serve no ranges.
+    #[must_use]
+    pub const fn with_full_read(mut self, full_read: FullRead) -> Self {
+        self.full_read = full_read;
+        self
+    }
+
+    /// The same with this many bytes of memory for an object that is read whole.
+    #[must_use]
+    pub const fn with_full_read_memory(mut self, bytes: u64) -> Self {
+        self.full_read_memory = bytes;
+        self
+    }
+
     /// The same with a progress callback.
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
@@ -139,6 +173,7 @@ impl fmt::Debug for StoreOptions {
             .field("cache_len", &self.cache_len)
             .field("concurrency", &self.concurrency)
             .field("part_len", &self.part_len)
+            .field("full_read", &self.full_read)
             .finish_non_exhaustive()
     }
 }

@@ -1,9 +1,10 @@
 //! An object in a store, read.
 
 use super::cache::Cache;
-use super::fetch::{Fetcher, Version};
+use super::fetch::{Fetcher, Probed, Version};
 use super::location::Location;
 use super::watch::{Counters, Statuses};
+use super::whole::Whole;
 use super::{RemoteError, RemoteErrorKind, StoreOptions, Traffic};
 use crate::ReadAt;
 use crate::nonblocking::{AsyncReadAt, merge, wait_for};
@@ -38,10 +39,14 @@ struct Inner {
     version: Version,
     cache: Mutex<Cache>,
     in_flight: Semaphore,
+    /// All there is, where the server knows no ranges.
+    whole: Option<Whole>,
 }
 
 impl StoreSource {
     /// Opens an object with one request, which brings its first bytes, its size and its version.
+    ///
+    /// From a server that serves no ranges a second one brings everything, when [`StoreOptions::full_read`] allows it.
     ///
     /// # Errors
     /// A URL or setting that cannot be understood, before anything is sent; no such object; missing credentials; a server
@@ -51,11 +56,17 @@ impl StoreSource {
         let counters = Arc::<Counters>::default();
         let location = Location::parse(url, options, &counters, Statuses::Raise)?;
         let fetcher = Fetcher { location, options: options.clone(), counters };
-        let (head, version) = fetcher.probe().await?;
+        let (probed, version) = fetcher.probe().await?;
         let mut cache = Cache::new(options.cache_len.max(options.probe_len.saturating_mul(4)));
-        cache.insert(0, &head);
+        let whole = match probed {
+            Probed::Whole(whole) => Some(whole),
+            Probed::Head(head) => {
+                cache.insert(0, &head);
+                None
+            }
+        };
         let in_flight = Semaphore::new(options.concurrency.max(1));
-        Ok(Self { inner: Arc::new(Inner { fetcher, version, cache: Mutex::new(cache), in_flight }) })
+        Ok(Self { inner: Arc::new(Inner { fetcher, version, cache: Mutex::new(cache), in_flight, whole }) })
     }
 
     /// Where it is, for people: without credentials.
@@ -66,6 +77,11 @@ impl StoreSource {
     /// Bytes of the object.
     pub fn object_len(&self) -> u64 {
         self.inner.version.len
+    }
+
+    /// Whether the server serves no ranges, so that all bytes were read when the object was opened.
+    pub fn is_read_whole(&self) -> bool {
+        self.inner.whole.is_some()
     }
 
     /// The tag of this version, where the store has one.
@@ -91,6 +107,9 @@ impl StoreSource {
         }
         if span.is_empty() {
             return Ok(Bytes::new());
+        }
+        if let Some(whole) = &inner.whole {
+            return whole.read(span).await.map_err(|error| inner.fetcher.spilling(&error));
         }
         let head = {
             let mut cache = inner.cache.lock().unwrap_or_else(PoisonError::into_inner);

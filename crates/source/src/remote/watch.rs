@@ -92,15 +92,25 @@ impl HttpService for WatchedService {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.counters.request();
         self.counters.sent(request.body().content_length() as u64);
-        let response = self.inner.execute(request).await?;
+        let is_get = request.method() == "GET";
+        let mut response = self.inner.execute(request).await?;
         let status = response.status().as_u16();
         let raised = status >= 500 || matches!(status, 408 | 416 | 429);
         if raised && self.statuses == Statuses::Raise {
             return Err(HttpError::new(HttpErrorKind::Unknown, Status(status)));
         }
+        // The store refuses answers that do not say how long they are. One whose end can be told from a lost connection
+        // (in chunks, or in HTTP/2: the default is 1.1) may be read whole all the same.
+        let is_framed = response.version() > Default::default() || response.headers().contains_key("transfer-encoding");
+        if is_get && status == 200 && is_framed && !response.headers().contains_key("content-length") {
+            response.headers_mut().insert("content-length", UNKNOWN_LEN.into());
+        }
         Ok(response)
     }
 }
+
+/// Stands for a length that the server did not tell.
+pub(super) const UNKNOWN_LEN: u64 = u64::MAX;
 
 /// An answer that is no answer.
 #[derive(Clone, Copy, Debug)]

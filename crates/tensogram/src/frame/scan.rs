@@ -75,6 +75,8 @@ pub struct Scanner {
     nearest_end: Option<NearestEnd>,
     /// Frames that chains of unknown length may still follow in all; keeps hostile files linear.
     frame_budget: u64,
+    /// The length that a postamble right before this `high` mirrors, if there is one.
+    mirror: Option<(u64, Option<u64>)>,
     /// Length of the last message seen: small neighbours are read together.
     last_len: u64,
     /// Length that the last two messages from the front had in common.
@@ -120,6 +122,7 @@ impl Scanner {
             state,
             nearest_end: None,
             frame_budget: len / 16,
+            mirror: None,
             last_len: 0,
             steady_len: None,
         }
@@ -261,6 +264,16 @@ impl Scanner {
         let Ok(preamble) = Preamble::read(bytes, self.low) else { return self.skip() };
         let Some(length) = preamble.total_length else {
             let room = self.high.saturating_sub(self.low);
+            // A streamed message that fills all there is, as in stores most do: its postamble says so, and no frame needs
+            // to be followed.
+            match self.mirror_at_end(have) {
+                Step::Need(spans) => return Step::Need(spans),
+                Step::Done(mirror) if mirror == Some(room) => {
+                    self.found_front(room);
+                    return Step::Done(());
+                }
+                Step::Done(_) => {}
+            }
             self.state = if self.frame_budget == 0 {
                 State::FindEnd(head.end)
             } else {
@@ -285,6 +298,18 @@ impl Scanner {
         }
         self.found_front(length);
         Step::Done(())
+    }
+
+    /// The length that a postamble at the end mirrors.
+    fn mirror_at_end(&mut self, have: &(impl Lookup + ?Sized)) -> Step<Option<u64>> {
+        if let Some((_, mirror)) = self.mirror.filter(|(high, _)| *high == self.high) {
+            return Step::Done(mirror);
+        }
+        let tail = Span::new(self.high.saturating_sub(POSTAMBLE_LEN), self.high);
+        let Some(bytes) = have.lookup(tail) else { return Step::need(self.behind(tail)) };
+        let mirror = Postamble::read(bytes, tail.start).ok().and_then(|postamble| postamble.total_length);
+        self.mirror = Some((self.high, mirror));
+        Step::Done(mirror)
     }
 
     /// `span` and what is likely to be needed next: the preamble behind it, and small neighbours whole.

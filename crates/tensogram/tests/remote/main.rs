@@ -2,13 +2,18 @@
 //!
 //! `FW_PYTHON` names an interpreter with `rangehttpserver` and `moto[server]`; `cargo xtask test` sets it up.
 
+mod azure; // a store that speaks as Azure's does
 mod costs; // how many requests and bytes
+mod emulator; // small stores on loopback
 mod faults; // what breaks, and what is said then
+mod gcs; // a store that speaks as Google's does
 mod proxy; // counts, delays, breaks
 mod runtime; // who is held up
 mod s3; // an S3-compatible server
 mod servers; // real servers, started and stopped
 mod stores; // stores without a server
+mod suite; // what every store must do
+mod whole; // servers without ranges
 
 use fw_source::remote::StoreOptions;
 use fw_tensogram::MessageBuilder;

@@ -23,6 +23,15 @@ impl Server {
         Some(Self::start(command, address))
     }
 
+    /// A file server that knows no ranges.
+    pub(crate) fn plain(folder: &Path) -> Option<Self> {
+        let python = interpreter("http.server", "http.server")?;
+        let address = free_address();
+        let mut command = Command::new(python);
+        command.args(["-m", "http.server", &address.port().to_string(), "--bind", "127.0.0.1"]).current_dir(folder);
+        Some(Self::start(command, address))
+    }
+
     /// An S3-compatible server.
     pub(crate) fn s3() -> Option<Self> {
         let python = interpreter("moto.server", "moto[server]")?;
