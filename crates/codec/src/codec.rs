@@ -2,6 +2,7 @@
 
 use crate::{CodecError, alloc};
 use fw_bytes::Span;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Bytes to bytes, with its parameters already checked when the value was made.
@@ -25,6 +26,17 @@ pub trait Codec: Send + Sync {
     /// # Errors
     /// When the input does not fit the codec's parameters; `out` may then hold a partial result.
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError>;
+
+    /// The encoded form of `input`, in parts: what stands in it as it is need not be copied. The same bytes as those of
+    /// [`Codec::encode`]; the default is one part.
+    ///
+    /// # Errors
+    /// As [`Codec::encode`].
+    fn encode_gathered<'a>(&self, input: &'a [u8], threads: usize) -> Result<Gathered<'a>, CodecError> {
+        let mut out = Vec::new();
+        self.encode(input, threads, &mut out)?;
+        Ok(vec![Cow::Owned(out)])
+    }
 
     /// Decodes `encoded` so that it fills `out` exactly.
     ///
@@ -111,6 +123,9 @@ pub trait Codec: Send + Sync {
         Ok(())
     }
 }
+
+/// Encoded bytes in parts, one behind the other; some are the codec's, others the input's.
+pub type Gathered<'a> = Vec<Cow<'a, [u8]>>;
 
 /// A part of an encoded payload: `bytes` begin at `start` of a payload of `total_len` bytes. Codecs that ask for several
 /// parts find the others in `pieces`.

@@ -38,5 +38,5 @@ pub mod zfp; // float64 at a fixed rate, precision or accuracy
 #[cfg(feature = "zstd")]
 pub mod zstd; // Zstandard frames
 
-pub use codec::{Codec, Pieces, Window};
+pub use codec::{Codec, Gathered, Pieces, Window};
 pub use error::{CodecError, CodecErrorKind};

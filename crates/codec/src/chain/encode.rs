@@ -1,7 +1,7 @@
 //! Values to payload.
 
-use super::{Encoding, Filter, NAME, Pipeline, SimplePacking};
-use crate::{CodecError, alloc, finite, swap};
+use super::{Compression, Encoding, Filter, NAME, Pipeline, SimplePacking, Stages};
+use crate::{CodecError, Gathered, alloc, finite, swap};
 use std::borrow::Cow;
 
 /// A payload, and what encoding found out that the descriptor must say.
@@ -34,24 +34,30 @@ impl Pipeline {
         Ok(Encoded { payload, derived })
     }
 
+    /// As [`Pipeline::encode`], with the payload in parts, some of which may be the input's own bytes: for whoever copies
+    /// them on anyway.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode`].
+    pub fn encode_gathered<'a>(&self, input: &'a [u8], threads: usize) -> Result<(Gathered<'a>, Derived), CodecError> {
+        let Stages { encoding, filter, compression } = &self.stages;
+        // The one that has anything of the input in its output as it is.
+        if let (Encoding::None, Filter::None, Compression::Lz4) = (encoding, filter, compression)
+            && let Some(compressor) = self.compressor()?
+        {
+            self.check_input(input, threads)?;
+            return Ok((compressor.encode_gathered(input, threads)?, Derived::default()));
+        }
+        let encoded = self.encode(input, threads)?;
+        Ok((vec![Cow::Owned(encoded.payload)], encoded.derived))
+    }
+
     /// As [`Pipeline::encode`], appending the payload to `out`.
     ///
     /// # Errors
     /// As [`Pipeline::encode`]; `out` may then hold a partial result.
     pub fn encode_append(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<Derived, CodecError> {
-        if input.len() as u64 != self.decoded_len {
-            let message = format!(
-                "{} elements of {} are {} bytes, found {}",
-                self.element_count,
-                self.dtype,
-                self.decoded_len,
-                input.len()
-            );
-            return Err(CodecError::misuse(NAME, "input_length_mismatch", message));
-        }
-        if !self.packing_checks_values() {
-            finite::check_finite(input, self.dtype, self.byte_order, threads)?;
-        }
+        self.check_input(input, threads)?;
         let mut derived = Derived::default();
         let last_is_encoding = self.stages.filter == Filter::None && self.is_uncompressed();
         let encoded = match &self.stages.encoding {
@@ -86,6 +92,24 @@ impl Pipeline {
             alloc::recycle(filtered);
         }
         Ok(derived)
+    }
+
+    /// Refuses an input of another length, and values that are no numbers unless packing will see them.
+    fn check_input(&self, input: &[u8], threads: usize) -> Result<(), CodecError> {
+        if input.len() as u64 != self.decoded_len {
+            let message = format!(
+                "{} elements of {} are {} bytes, found {}",
+                self.element_count,
+                self.dtype,
+                self.decoded_len,
+                input.len()
+            );
+            return Err(CodecError::misuse(NAME, "input_length_mismatch", message));
+        }
+        if self.packing_checks_values() {
+            return Ok(());
+        }
+        finite::check_finite(input, self.dtype, self.byte_order, threads)
     }
 
     fn compress(

@@ -91,6 +91,8 @@ proptest! {
         let pipeline = Pipeline::new(stages.clone(), DType::Float64, count as u64, order).unwrap();
         let encoded = pipeline.encode(&input, 1).unwrap();
         prop_assert_eq!(&pipeline.encode(&input, 3).unwrap(), &encoded);
+        let (parts, derived) = pipeline.encode_gathered(&input, 1).unwrap();
+        prop_assert!(parts.concat() == encoded.payload && derived == encoded.derived);
         let stages = completed(stages, &encoded.derived);
         let pipeline = Pipeline::new(stages, DType::Float64, count as u64, order).unwrap();
 

@@ -4,9 +4,12 @@
 //! anything is done, and the block must fill it exactly.
 
 mod append; // blocks of long literals, appended
+mod literals; // blocks of long literals, in parts
 
+use crate::codec::Gathered;
 use crate::{Codec, CodecError, alloc};
 use lz4_flex::block;
+use std::borrow::Cow;
 
 /// The `lz4` compressor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,19 +24,33 @@ impl Codec for Lz4 {
         (input_len <= MAX_INPUT).then(|| PREFIX + block::get_maximum_output_size(input_len))
     }
 
-    fn encode(&self, input: &[u8], _threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        match self.encode_gathered(input, threads)?.as_mut_slice() {
+            [Cow::Owned(whole)] if out.is_empty() => std::mem::swap(whole, out),
+            parts => {
+                alloc::reserve(out, parts.iter().map(|part| part.len()).sum())?;
+                parts.iter().for_each(|part| out.extend_from_slice(part));
+            }
+        }
+        Ok(())
+    }
+
+    fn encode_gathered<'a>(&self, input: &'a [u8], _threads: usize) -> Result<Gathered<'a>, CodecError> {
         let Some(most) = self.max_encoded_len(input.len()) else {
             let message = format!("input of {} bytes is longer than the {MAX_INPUT} bytes of a block", input.len());
             return Err(CodecError::misuse(NAME, "input_too_long", message));
         };
-        let start = out.len();
-        let target = alloc::extend(out, most)?;
-        let (prefix, target) = target.split_at_mut(PREFIX);
-        prefix.copy_from_slice(&(input.len() as u32).to_le_bytes());
+        let prefix = (input.len() as u32).to_le_bytes();
+        if let Some(parts) = literals::gather(prefix.to_vec(), input) {
+            return Ok(parts);
+        }
+        let mut out = alloc::overwritable(most)?;
+        let (start, target) = out.split_at_mut(PREFIX);
+        start.copy_from_slice(&prefix);
         let len = block::compress_into(input, target)
             .map_err(|error| CodecError::misuse(NAME, "compress_failed", error.to_string()))?;
-        out.truncate(start + PREFIX + len);
-        Ok(())
+        out.truncate(PREFIX + len);
+        Ok(vec![Cow::Owned(out)])
     }
 
     fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {

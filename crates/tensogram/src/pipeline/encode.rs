@@ -7,7 +7,7 @@ use crate::error::{Fault, Result, TensogramError};
 use crate::write::EncodeOptions;
 use fw_codec::chain::{Derived, Encoding, Pipeline, SimplePacking};
 use fw_codec::mask::{self, Separated};
-use fw_codec::{finite, parallel};
+use fw_codec::{Gathered, finite, parallel};
 use std::borrow::Cow;
 
 /// An object ready to be framed.
@@ -17,8 +17,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) descriptor: Cow<'a, DataObjectDescriptor>,
     /// The descriptor in canonical CBOR.
     pub(crate) cbor: Vec<u8>,
-    /// The encoded payload.
-    pub(crate) payload: Cow<'a, [u8]>,
+    /// The encoded payload, in parts.
+    pub(crate) payload: Gathered<'a>,
     /// The mask blobs behind it.
     pub(crate) masks: Vec<u8>,
     /// The digest of the frame's body, when it is already known.
@@ -28,10 +28,17 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
+    /// Bytes of the payload.
+    pub(crate) fn payload_len(&self) -> usize {
+        self.payload.iter().map(|part| part.len()).sum()
+    }
+
     /// Hands the memory of the payload to the next call.
     pub(crate) fn recycle(self) {
-        if let Cow::Owned(payload) = self.payload {
-            fw_codec::alloc::recycle(payload);
+        for part in self.payload {
+            if let Cow::Owned(part) = part {
+                fw_codec::alloc::recycle(part);
+            }
         }
     }
 }
@@ -61,20 +68,21 @@ pub(crate) fn prepare<'a>(
         Some(Separated { bytes, masks }) => (Cow::Owned(bytes), Some(masks)),
         None => (Cow::Borrowed(data), None),
     };
-    let (payload, derived) = if descriptor.is_raw() {
-        (data, Derived::default())
-    } else {
-        let encoded = pipeline.encode(&data, threads)?;
-        if let Cow::Owned(data) = data {
+    let (payload, derived) = match data {
+        data if descriptor.is_raw() => (vec![data], Derived::default()),
+        Cow::Borrowed(data) => pipeline.encode_gathered(data, threads)?,
+        Cow::Owned(data) => {
+            let encoded = pipeline.encode(&data, threads)?;
             fw_codec::alloc::recycle(data);
+            (vec![Cow::Owned(encoded.payload)], encoded.derived)
         }
-        (Cow::Owned(encoded.payload), encoded.derived)
     };
     let mut descriptor = Cow::Borrowed(descriptor);
     complete(&mut descriptor, derived);
     let mut blobs = Vec::new();
     if let Some(masks) = masks {
-        let (written, metadata) = write_masks(&masks, &options.mask_options(), payload.len() as u64)?;
+        let payload_len = payload.iter().map(|part| part.len() as u64).sum();
+        let (written, metadata) = write_masks(&masks, &options.mask_options(), payload_len)?;
         descriptor.to_mut().masks = Some(metadata);
         blobs = written;
     }
@@ -95,10 +103,10 @@ pub(crate) fn prepare_pre_encoded<'a>(descriptor: &'a DataObjectDescriptor, payl
         return Err(TensogramError::Metadata(Fault::misuse("codec_parameter", message)));
     }
     check_offsets(descriptor, payload)?;
-    Ok(prepared(Cow::Borrowed(descriptor), Cow::Borrowed(payload), Vec::new()))
+    Ok(prepared(Cow::Borrowed(descriptor), vec![Cow::Borrowed(payload)], Vec::new()))
 }
 
-fn prepared<'a>(descriptor: Cow<'a, DataObjectDescriptor>, payload: Cow<'a, [u8]>, masks: Vec<u8>) -> Prepared<'a> {
+fn prepared<'a>(descriptor: Cow<'a, DataObjectDescriptor>, payload: Gathered<'a>, masks: Vec<u8>) -> Prepared<'a> {
     let cbor = descriptor.to_cbor();
     Prepared { descriptor, cbor, payload, masks, digest: None, unchecked: false }
 }

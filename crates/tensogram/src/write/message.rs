@@ -1,6 +1,6 @@
 //! A whole message in one call (TG-11.2).
 
-use super::frames::{digest, frame_len, object_len, padded, write_frame, write_object};
+use super::frames::{COPIED, digest, frame_len, object_len, padded, write_frame, write_object};
 use super::layout::layout;
 use super::{AggregateHash, EncodeOptions};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, RESERVED, Value};
@@ -139,7 +139,7 @@ fn assemble(metadata: &GlobalMetadata, objects: &[Prepared<'_>], options: &Encod
     let mut digests = Vec::with_capacity(objects.len());
     let threads = parallel::resolve(options.threads)?;
     for (index, object) in objects.iter().enumerate() {
-        let written = write_object(&mut out, object, hashing, threads);
+        let written = write_object(&mut out, object, hashing, threads, COPIED);
         digests.push(written.map_err(|error| error.on(format!("object[{index}]")))?.digest);
     }
     let hash_list = HashList::new(digests).to_cbor();

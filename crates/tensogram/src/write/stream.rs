@@ -1,6 +1,6 @@
 //! A message object by object, onto any sink (TG-11.3).
 
-use super::frames::{write_frame, write_object};
+use super::frames::{SENT, write_frame, write_object};
 use super::message::{check_base_count, tensor_information};
 use super::{AggregateHash, EncodeOptions};
 use crate::describe::{
@@ -194,7 +194,7 @@ impl<W: Write> StreamingEncoder<W> {
 
     fn put_object(&mut self, object: &Prepared<'_>) -> Result<()> {
         let threads = fw_codec::parallel::resolve(self.options.threads)?;
-        let written = self.attempt(|sink, hashing| write_object(sink, object, hashing, threads))?;
+        let written = self.attempt(|sink, hashing| write_object(sink, object, hashing, threads, SENT))?;
         self.index.offsets.push(self.written);
         self.index.lengths.push(written.length);
         self.digests.push(written.digest);
