@@ -3,7 +3,9 @@
 //! After a change on purpose, `FW_BLESS=1 cargo test -p fw-codegen --test golden` writes it anew.
 
 use fw_codegen::{File, Freshness, Lang, Options, compare, generate, write};
-use std::path::Path;
+use fw_schema::Schema;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// Where the files of each language lie below `examples/struct-frame`.
 const FOLDERS: &[(Lang, &str)] = &[
@@ -21,9 +23,7 @@ const FOLDERS: &[(Lang, &str)] = &[
 
 #[test]
 fn generated_files_are_as_checked_in() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/struct-frame");
-    let schema =
-        fw_schema::check(examples.join("robot.proto")).into_result().unwrap_or_else(|faults| panic!("{faults}"));
+    let (examples, schema) = robot();
     let mut stale = Vec::new();
     for (lang, folder) in FOLDERS {
         let files = generate(&schema, *lang, &Options::default()).unwrap();
@@ -39,6 +39,44 @@ fn generated_files_are_as_checked_in() {
     assert!(stale.is_empty() || std::env::var_os("FW_BLESS").is_some(), "differ from what is checked in: {stale:?}");
 }
 
+/// What is no longer generated would still be compiled by whoever takes all files of a folder.
+#[test]
+fn nothing_else_lies_beside_them() {
+    let (examples, schema) = robot();
+    let mut expected = BTreeSet::new();
+    for (lang, folder) in FOLDERS {
+        let files = generate(&schema, *lang, &Options::default()).unwrap();
+        expected.extend(files.iter().map(|file| examples.join(folder).join(&file.path)));
+    }
+    let found: BTreeSet<PathBuf> = FOLDERS.iter().flat_map(|(_, folder)| below(&examples.join(folder))).collect();
+    let surplus: Vec<_> = found.difference(&expected).collect();
+    assert!(surplus.is_empty(), "no longer generated: {surplus:?}");
+}
+
+/// A part of a runtime that is written and not shipped would be missed by the first program that needs it.
+#[test]
+fn every_part_of_a_runtime_is_shipped() {
+    let (_, schema) = robot();
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
+    for (lang, folder) in [
+        (Lang::C, "c"),
+        (Lang::Cpp, "cpp"),
+        (Lang::CSharp, "csharp"),
+        (Lang::JavaScript, "js"),
+        (Lang::Python, "python"),
+        (Lang::TypeScript, "ts"),
+        (Lang::Wireshark, "wireshark"),
+    ] {
+        let files = generate(&schema, lang, &Options::default()).unwrap();
+        let parts = below(&runtime.join(folder));
+        assert!(!parts.is_empty(), "{folder}");
+        for part in parts {
+            let text = std::fs::read_to_string(&part).unwrap();
+            assert!(files.iter().any(|file| file.text.contains(&text)), "not shipped: {}", part.display());
+        }
+    }
+}
+
 /// The bench measures what is generated, not what somebody wrote once.
 #[test]
 fn the_bench_has_what_is_generated() {
@@ -51,4 +89,19 @@ fn the_bench_has_what_is_generated() {
         std::fs::write(&path, text).unwrap();
     }
     assert!(std::fs::read_to_string(&path).unwrap() == *text, "differs from what is generated: {}", path.display());
+}
+
+fn robot() -> (PathBuf, Schema) {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/struct-frame");
+    let checked = fw_schema::check(examples.join("robot.proto")).into_result();
+    (examples, checked.unwrap_or_else(|faults| panic!("{faults}")))
+}
+
+/// Every file in a folder and its folders, but for what Python leaves where it has run.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .filter(|path| !path.ends_with("__pycache__"))
+        .flat_map(|path| if path.is_dir() { below(&path) } else { vec![path] })
+        .collect()
 }

@@ -16,11 +16,24 @@ use fw_schema::layout::{Package, PackageIndex};
 use types::{Context, braced};
 
 /// What does not depend on the schema.
-const RUNTIME: [(&str, &str); 4] = [
+const RUNTIME: [(&str, &str); 17] = [
+    ("Runtime/AccumulatingReader.cs", include_str!("../../../runtime/csharp/AccumulatingReader.cs")),
+    ("Runtime/BufferReader.cs", include_str!("../../../runtime/csharp/BufferReader.cs")),
     ("Runtime/Client.cs", include_str!("../../../runtime/csharp/Client.cs")),
+    ("Runtime/Counters.cs", include_str!("../../../runtime/csharp/Counters.cs")),
+    ("Runtime/Events.cs", include_str!("../../../runtime/csharp/Events.cs")),
     ("Runtime/Framing.cs", include_str!("../../../runtime/csharp/Framing.cs")),
-    ("Runtime/Payload.cs", include_str!("../../../runtime/csharp/Payload.cs")),
-    ("Runtime/Readers.cs", include_str!("../../../runtime/csharp/Readers.cs")),
+    ("Runtime/Look.cs", include_str!("../../../runtime/csharp/Look.cs")),
+    ("Runtime/Machine.cs", include_str!("../../../runtime/csharp/Machine.cs")),
+    ("Runtime/Messages.cs", include_str!("../../../runtime/csharp/Messages.cs")),
+    ("Runtime/PayloadReader.cs", include_str!("../../../runtime/csharp/PayloadReader.cs")),
+    ("Runtime/PayloadWriter.cs", include_str!("../../../runtime/csharp/PayloadWriter.cs")),
+    ("Runtime/SingleBits.cs", include_str!("../../../runtime/csharp/SingleBits.cs")),
+    ("Runtime/StructFrameException.cs", include_str!("../../../runtime/csharp/StructFrameException.cs")),
+    ("Runtime/Unions.cs", include_str!("../../../runtime/csharp/Unions.cs")),
+    ("Runtime/Utf8.cs", include_str!("../../../runtime/csharp/Utf8.cs")),
+    ("Runtime/Values.cs", include_str!("../../../runtime/csharp/Values.cs")),
+    ("Runtime/Window.cs", include_str!("../../../runtime/csharp/Window.cs")),
 ];
 
 pub(super) fn files(schema: &Schema, options: &Options) -> Result<Vec<File>, Error> {
