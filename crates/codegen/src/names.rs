@@ -58,10 +58,8 @@ fn capitalised(word: &str) -> String {
 /// The words that a language or our runtime there has taken, and what is put behind a name that meets one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
-    /// Words of the language.
-    pub(crate) keywords: &'static [&'static str],
-    /// Names that the runtime or generated members use in the same place.
-    pub(crate) runtime: &'static [&'static str],
+    /// Tables of words of the language, and of names that the runtime or generated members use in the same place.
+    pub(crate) words: &'static [&'static [&'static str]],
     /// What makes a name free, usually `_`.
     pub(crate) suffix: &'static str,
 }
@@ -73,7 +71,7 @@ impl Taken {
         if name.chars().next().is_none_or(|first| first.is_ascii_digit()) {
             name.insert(0, '_');
         }
-        while self.keywords.contains(&name.as_str()) || self.runtime.contains(&name.as_str()) {
+        while self.words.iter().any(|table| table.contains(&name.as_str())) {
             name.push_str(self.suffix);
         }
         name
@@ -127,7 +125,7 @@ mod tests {
 
     #[test]
     fn taken_words_are_avoided() {
-        let taken = Taken { keywords: &["class", "class_"], runtime: &["data"], suffix: "_" };
+        let taken = Taken { words: &[&["class", "class_"], &["data"]], suffix: "_" };
         assert_eq!([taken.free("class"), taken.free("data"), taken.free("7up")], ["class__", "data_", "_7up"]);
         let mut scope = Scope::new(taken);
         assert_eq!([scope.claim("a"), scope.claim("a"), scope.claim("a_")], ["a", "a_", "a__"]);

@@ -10,7 +10,7 @@ mod header; // what users include
 mod names;
 mod source; // functions in their order
 mod types; // how an element is spelled
-mod words;
+pub(super) mod words;
 
 use super::{Error, File, Options};
 use fw_schema::Schema;

@@ -3,23 +3,19 @@
 use crate::names::Taken;
 
 /// Types of a package: what generated code uses by its bare name, and members, which must not be called like their class.
-pub(super) const TYPES: Taken = Taken {
-    keywords: MEMBERS_OF_MESSAGES,
-    runtime: &["Action", "Func", "IEquatable", "Kind", "Kinds", "List", "Messages", "Region", "Rt", "Tag", "Value"],
-    suffix: "_",
-};
+pub(super) const TYPES: Taken = Taken { words: &[MEMBERS_OF_MESSAGES, BARE], suffix: "_" };
 
 /// Namespaces: `System` would hide the one of the framework.
-pub(super) const NAMESPACES: Taken = Taken { keywords: &[], runtime: &["System"], suffix: "_" };
+pub(super) const NAMESPACES: Taken = Taken { words: &[&["System"]], suffix: "_" };
 
 /// Properties of a message.
-pub(super) const PROPERTIES: Taken = Taken { keywords: &[], runtime: MEMBERS_OF_MESSAGES, suffix: "_" };
+pub(super) const PROPERTIES: Taken = Taken { words: &[MEMBERS_OF_MESSAGES], suffix: "_" };
 
 /// Members of a union.
-pub(super) const MEMBERS: Taken = Taken { keywords: &[], runtime: &["Unknown", "Unset"], suffix: "_" };
+pub(super) const MEMBERS: Taken = Taken { words: &[&["Unknown", "Unset"]], suffix: "_" };
 
 /// Values of an enum.
-pub(super) const VALUES: Taken = Taken { keywords: &[], runtime: &["value__"], suffix: "_" };
+pub(super) const VALUES: Taken = Taken { words: &[&["value__"]], suffix: "_" };
 
 /// What every message and every object has.
 const MEMBERS_OF_MESSAGES: &[&str] = &[
@@ -45,3 +41,7 @@ const MEMBERS_OF_MESSAGES: &[&str] = &[
     "WriteTo",
     "Zero",
 ];
+
+/// What generated code uses by its bare name.
+const BARE: &[&str] =
+    &["Action", "Func", "IEquatable", "Kind", "Kinds", "List", "Messages", "Region", "Rt", "Tag", "Value"];

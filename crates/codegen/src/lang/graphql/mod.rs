@@ -10,12 +10,14 @@ use fw_schema::Schema;
 use fw_schema::layout::{Element, Enum, Message, PackageIndex, Scalar, Type, Union};
 
 /// Words that no enum value may be, and names that GraphQL keeps.
-const TAKEN: Taken = Taken { keywords: &["true", "false", "null"], runtime: &["__typename"], suffix: "_" };
+const TAKEN: Taken = Taken { words: &[&["true", "false", "null"], &["__typename"]], suffix: "_" };
 
 /// Types that GraphQL has, and those of ours.
 const TYPES: Taken = Taken {
-    keywords: &["Int", "Float", "String", "Boolean", "ID", "Query", "Mutation", "Subscription"],
-    runtime: &["UInt32", "Int64", "UInt64", "Bytes"],
+    words: &[
+        &["Int", "Float", "String", "Boolean", "ID", "Query", "Mutation", "Subscription"],
+        &["UInt32", "Int64", "UInt64", "Bytes"],
+    ],
     suffix: "_",
 };
 

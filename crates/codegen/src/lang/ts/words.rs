@@ -15,32 +15,30 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Modules beside each other.
-pub(super) const MODULES: Taken = Taken { keywords: KEYWORDS, runtime: &["index", "runtime"], suffix: "_" };
+pub(super) const MODULES: Taken = Taken { words: &[KEYWORDS, &["index", "runtime"]], suffix: "_" };
 
 /// Types of a module: what it imports, the globals it uses, and the local names of its functions.
 #[rustfmt::skip]
 pub(super) const TYPES: Taken = Taken {
-    keywords: KEYWORDS,
-    runtime: &[
+    words: &[KEYWORDS, &[
         "Array", "BigInt", "Infinity", "Layout", "MESSAGES", "Math", "Message", "MessageInfo", "MessageType", "NaN", "Number",
         "Object", "Partial", "Reader", "Record", "String", "Uint8Array", "UnknownVariant", "VariantCodec", "Writer", "a", "b",
         "content", "decodePayload", "defaultImage", "fault", "globalThis", "init", "item", "layout", "message", "messageInfo",
         "messageType", "onlyTruncated", "other", "payload", "r", "sameBytes", "sameList", "sameUnion", "value", "w", "wire",
         "zeroMessage",
-    ],
+    ]],
     suffix: "_",
 };
 
 /// Properties of a message.
 #[rustfmt::skip]
 pub(super) const FIELDS: Taken = Taken {
-    keywords: &[],
-    runtime: &[
+    words: &[&[
         "constructor", "encode", "equals", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toJSON",
         "toLocaleString", "toString", "unwrap", "valueOf",
-    ],
+    ]],
     suffix: "_",
 };
 
 /// Entries of an enum, and names of union members: only each other are in the way.
-pub(super) const OWN: Taken = Taken { keywords: &[], runtime: &[], suffix: "_" };
+pub(super) const OWN: Taken = Taken { words: &[], suffix: "_" };
