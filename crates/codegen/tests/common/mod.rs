@@ -1,6 +1,8 @@
 //! What the tests of several languages share.
 #![allow(dead_code, reason = "each test uses its share")]
 
+pub(crate) mod keywords; // the words of C and C++
+
 use fw_codegen::lang::RustSerde;
 use fw_codegen::{File, Lang, Options, generate};
 use std::collections::BTreeSet;
@@ -47,6 +49,11 @@ pub(crate) fn run(command: &mut Command) -> String {
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     assert!(status.success(), "{command:?}\n{stdout}{stderr}");
     stdout.into_owned()
+}
+
+/// True when a tool is there.
+pub(crate) fn has(tool: &str) -> bool {
+    Command::new(tool).arg("--version").output().is_ok()
 }
 
 /// Says that something could not be tried here, where `cargo xtask test` collects it.

@@ -145,14 +145,22 @@ public static class Behaviour
     private static void Readers()
     {
         Rt.Framing framing = Rt.Framing.Network;
-        byte[] good = framing.Write(new Thing { V = 5 }, new Rt.Header(1, 2, 3));
-        byte[] bad = framing.Write(new Thing { V = 6 }, new Rt.Header(2, 2, 3));
+        Func<ushort, byte, byte[]> write = (v, sequence) => framing.Write(new Thing { V = v }, new Rt.Header(sequence, 2, 3));
+        byte[] good = write(5, 1);
+        byte[] bad = write(6, 2);
         bad[bad.Length - 1] ^= 1;
-        byte[] last = framing.Write(new Thing { V = 7 }, new Rt.Header(4, 2, 3));
-        byte[] all = new byte[] { 0x11 }.Concat(good).Concat(bad).Concat(last).Concat(good.Take(5)).ToArray();
+        // Shorter than its message ever is, and of an id that nobody knows.
+        byte[] few = framing.Write(Messages.Table.Find(typeof(Thing)), new Rt.Header(5, 2, 3), new byte[] { 9 });
+        var strange = new Rt.MessageInfo(typeof(Behaviour), "strange", 0x7777, 4, 4, 4, 0, 0, null);
+        byte[] unknown = framing.Write(strange, new Rt.Header(6, 2, 3), new byte[4]);
+        // A damaged length that swallows the frame behind it.
+        byte[] damaged = write(8, 7);
+        damaged[5] += (byte)good.Length;
+        byte[] all = new byte[] { 0x11 }.Concat(good).Concat(bad).Concat(new byte[] { 0x90, 0x13 }).Concat(write(7, 4))
+            .Concat(few).Concat(unknown).Concat(damaged).Concat(write(9, 8)).Concat(good.Take(5)).ToArray();
         var whole = new Rt.BufferReader(framing, Messages.All, all);
         string kinds = string.Join(" ", whole.Events().Select(found => found.Kind.ToString()).ToArray());
-        Is("Skipped Frame BadChecksum Frame Truncated", kinds);
+        Is("Skipped Frame BadChecksum Skipped Frame Frame Frame BadChecksum Frame Truncated", kinds);
         var reader = new Rt.AccumulatingReader(framing, Messages.All, 64);
         var events = new List<Rt.Event>();
         foreach (byte one in all)
@@ -164,11 +172,15 @@ public static class Behaviour
         Is(kinds, string.Join(" ", events.Select(found => found.Kind.ToString()).ToArray()));
         foreach (Rt.Counters counters in new[] { whole.Counters, reader.Counters })
         {
-            Is(2u, counters.Frames);
-            Is(1u, counters.CrcFailures);
-            Is(1u, counters.SeqGaps);
+            Is(5u, counters.Frames);
+            Is(1u, counters.Recovered);
+            Is(1u, counters.UnknownIds);
+            Is(2u, counters.CrcFailures);
+            Is(3u, counters.SyncRecoveries);
+            Is((uint)((3 * good.Length) + 2 + 5), counters.FailedBytes);
             Is(1u, counters.NoiseBytes);
-            Is((uint)(bad.Length + 5), counters.FailedBytes);
+            Is(2u, counters.LenErrors);
+            Is(2u, counters.SeqGaps);
         }
         Is(new Thing { V = 5 }, Rt.BufferReader.Parse(framing, Messages.All, good).Decode());
         Is(null, Rt.BufferReader.Parse(framing, Messages.All, bad));

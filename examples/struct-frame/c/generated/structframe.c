@@ -884,6 +884,9 @@ void sf_client_subscribe(SfClient *client, SfSubscription *subscription, uint16_
 
 void sf_client_unsubscribe(SfClient *client, SfSubscription *subscription) {
     SfSubscription **link = &client->subscriptions;
+    if (client->next == subscription) {
+        client->next = subscription->next;
+    }
     while (*link != NULL) {
         if (*link == subscription) {
             *link = subscription->next;
@@ -910,7 +913,7 @@ SfStatus sf_client_send(SfClient *client, const SfMessageType *type, const void 
 static void dispatch(void *context, const SfEvent *event) {
     SfClient *client = (SfClient *)context;
     struct SfPending *pending = client->pending;
-    SfSubscription *subscription = client->subscriptions;
+    SfSubscription *subscription;
     if (event->kind != SF_EVENT_FRAME) {
         return;
     }
@@ -919,13 +922,13 @@ static void dispatch(void *context, const SfEvent *event) {
         sf_read_message(pending->type, pending->response, client->framing, event) == SF_OK) {
         pending->done = pending->accept == NULL || pending->accept(pending->context, pending->response);
     }
-    while (subscription != NULL) {
-        /* A handler may end its own subscription. */
-        SfSubscription *next = subscription->next;
+    /* A handler may end subscriptions, its own and others, and begin new ones. */
+    client->next = client->subscriptions;
+    while ((subscription = client->next) != NULL) {
+        client->next = subscription->next;
         if (subscription->id == event->id) {
             subscription->handler(subscription->context, client, event);
         }
-        subscription = next;
     }
 }
 

@@ -314,6 +314,7 @@ typedef struct SfClient {
     uint8_t *out;
     size_t out_capacity;
     SfSubscription *subscriptions;
+    SfSubscription *next; /* who is told after the one that is being told */
     struct SfPending *pending;
 } SfClient;
 
@@ -325,7 +326,7 @@ void sf_client_init(SfClient *client, SfTransport transport, SfFraming framing, 
 void sf_client_subscribe(SfClient *client, SfSubscription *subscription, uint16_t id, SfMessageHandler handler,
                          void *context);
 
-/* Ends a subscription; harmless when there is none. */
+/* Ends a subscription, also from inside a handler; harmless when there is none. */
 void sf_client_unsubscribe(SfClient *client, SfSubscription *subscription);
 
 /* Sends a message. */

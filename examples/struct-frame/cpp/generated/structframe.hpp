@@ -1,5 +1,5 @@
-// structframe.hpp: frames, checksums, readers and values of struct-frame, in C++17, header-only. Only handlers of the client
-// may use the heap.
+// structframe.hpp: frames, checksums, readers and values of struct-frame, in C++17, header-only. Nothing uses the heap, but
+// for std::function where the client keeps a handler.
 //
 // Shipped by `fw gen` beside the code it generates. Nothing here depends on a schema.
 //

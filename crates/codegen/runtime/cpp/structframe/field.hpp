@@ -20,7 +20,7 @@ namespace detail {
 template <class U>
 constexpr void store_bits(std::uint8_t* out, U bits) {
     for (std::size_t i = 0; i < sizeof(U); i++) {
-        out[i] = static_cast<std::uint8_t>((bits >> (8 * i)) & 0xffu);
+        out[i] = static_cast<std::uint8_t>(bits >> (8 * i));
     }
 }
 

@@ -63,16 +63,26 @@ pub(super) fn print_message(of: Of<'_>, message: &Message, text: &mut Text) {
 fn comparison(ty: &str, members: &[String], text: &mut Text) {
     if members.is_empty() {
         text.line(format!("friend bool operator==(const {ty}&, const {ty}&) {{ return true; }}"));
-    } else {
-        text.block(format!("friend bool operator==(const {ty}& a, const {ty}& b) {{"), "}", |text| {
-            let last = members.len() - 1;
-            for (at, name) in members.iter().enumerate() {
-                let (begin, end) = (if at == 0 { "return " } else { "       " }, if at == last { ";" } else { " &&" });
-                text.line(format!("{begin}a.{name} == b.{name}{end}"));
-            }
-        });
+        text.line(format!("friend bool operator!=(const {ty}&, const {ty}&) {{ return false; }}"));
+        return;
     }
-    text.line(format!("friend bool operator!=(const {ty}& a, const {ty}& b) {{ return !(a == b); }}"));
+    // A parameter must not shadow a member.
+    let free = |name: &str| {
+        let mut name = name.to_owned();
+        while members.contains(&name) {
+            name.push('_');
+        }
+        name
+    };
+    let (a, b) = (free("a"), free("b"));
+    text.block(format!("friend bool operator==(const {ty}& {a}, const {ty}& {b}) {{"), "}", |text| {
+        let last = members.len() - 1;
+        for (at, name) in members.iter().enumerate() {
+            let (begin, end) = (if at == 0 { "return " } else { "       " }, if at == last { ";" } else { " &&" });
+            text.line(format!("{begin}{a}.{name} == {b}.{name}{end}"));
+        }
+    });
+    text.line(format!("friend bool operator!=(const {ty}& {a}, const {ty}& {b}) {{ return !({a} == {b}); }}"));
 }
 
 fn tagged(of: Of<'_>, message: &Message, at: usize, union: &Union, text: &mut Text) {

@@ -26,6 +26,7 @@ struct Transport {
 };
 
 // Sends and receives messages. Room: bytes for received frames (see Stream), for a frame to be sent, and subscriptions.
+// Handlers must not throw, and must not poll or request. Only to keep a handler the heap may be used, by std::function.
 template <std::size_t In = 8192, std::size_t Out = 8192, std::size_t Subscriptions = 32>
 class Client {
 public:
@@ -62,10 +63,16 @@ public:
         });
     }
 
-    // Ends a subscription.
+    // Ends a subscription, also from inside its own handler.
     void unsubscribe(std::size_t place) {
-        if (place < Subscriptions) {
-            subscriptions_[place].handler = nullptr;
+        if (place >= Subscriptions) {
+            return;
+        }
+        // What is being called must not be destroyed yet.
+        if (place == calling_) {
+            subscriptions_[place].ended = true;
+        } else {
+            subscriptions_[place] = {};
         }
     }
 
@@ -99,24 +106,17 @@ public:
     }
 
     // Sends a message and waits until a response comes for which `accept(const Response&)` is true. Subscribers are served
-    // meanwhile. One request at a time: a handler must not start another.
+    // meanwhile. One request at a time.
     template <class Response, class Request, class Accept>
     [[nodiscard]] Status request(const Request& message, Response& response, std::uint32_t timeout_ms, Accept accept) {
-        bool done = false;
         const auto begin = transport_.now_ms();
         if (const auto status = send(message); status != Status::Ok) {
             return status;
         }
-        pending_ = [&](const Event& frame) {
-            Response candidate;
-            // A message that cannot be decoded is no response; the request goes on waiting.
-            if (!done && read(candidate, framing_, frame) == Status::Ok && accept(std::as_const(candidate))) {
-                response = candidate;
-                done = true;
-            }
-        };
+        Waiting<Response, Accept> waiting(framing_, response, accept);
+        waiting_ = &waiting;
         auto status = Status::Ok;
-        while (!done && status != Status::Closed) {
+        while (!waiting.done && status != Status::Closed) {
             const auto passed = transport_.now_ms() - begin;
             if (passed >= timeout_ms) {
                 status = Status::Timeout;
@@ -124,8 +124,8 @@ public:
             }
             status = poll(timeout_ms - passed);
         }
-        pending_ = nullptr;
-        return done ? Status::Ok : status;
+        waiting_ = nullptr;
+        return waiting.done ? Status::Ok : status;
     }
     template <class Response, class Request>
     [[nodiscard]] Status request(const Request& message, Response& response, std::uint32_t timeout_ms) {
@@ -133,23 +133,59 @@ public:
     }
 
 private:
+    static constexpr std::size_t nobody = Subscriptions;
+
     struct Subscription {
         std::uint16_t id = 0;
         Handler handler;
+        bool ended = false;
+    };
+
+    // Who waits for a response.
+    struct Pending {
+        bool done = false;
+        virtual void take(const Event& frame) = 0;
+
+    protected:
+        ~Pending() = default;
+    };
+
+    template <class Response, class Accept>
+    struct Waiting final : Pending {
+        Waiting(Framing framing, Response& response, Accept& accept)
+            : framing_(framing), response_(response), accept_(accept) {}
+
+        void take(const Event& frame) override {
+            Response candidate;
+            // A message that cannot be decoded is no response; the request goes on waiting.
+            if (!this->done && read(candidate, framing_, frame) == Status::Ok && accept_(std::as_const(candidate))) {
+                response_ = candidate;
+                this->done = true;
+            }
+        }
+
+    private:
+        Framing framing_;
+        Response& response_;
+        Accept& accept_;
     };
 
     void dispatch(const Event& event) {
         if (event.kind != EventKind::Frame) {
             return;
         }
-        if (pending_) {
-            pending_(event);
+        if (waiting_ != nullptr) {
+            waiting_->take(event);
         }
-        for (auto& subscription : subscriptions_) {
+        for (std::size_t place = 0; place < Subscriptions; place++) {
+            auto& subscription = subscriptions_[place];
             if (subscription.handler && subscription.id == event.id) {
-                // A handler may end its own subscription: a copy is called.
-                const auto handler = subscription.handler;
-                handler(event);
+                calling_ = place;
+                subscription.handler(event);
+                calling_ = nobody;
+                if (subscription.ended) {
+                    subscription = {};
+                }
             }
         }
     }
@@ -159,7 +195,8 @@ private:
     Stream<In> stream_;
     std::array<std::uint8_t, Out> out_{};
     std::array<Subscription, Subscriptions> subscriptions_{};
-    Handler pending_;
+    Pending* waiting_ = nullptr;
+    std::size_t calling_ = nobody;
 };
 
 }  // namespace structframe
