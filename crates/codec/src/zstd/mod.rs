@@ -10,7 +10,7 @@
 use crate::{Codec, CodecError, alloc};
 use std::cell::RefCell;
 use std::io::Cursor;
-use zstd_safe::{CCtx, CParameter, DCtx, WriteBuf};
+use zstd_safe::{CCtx, CParameter, DCtx, SafeResult, WriteBuf};
 
 /// The `zstd` compressor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,34 @@ impl Zstd {
     pub const fn new(zstd_level: i32) -> Self {
         Self { level: zstd_level }
     }
+
+    /// Encodes, with every parameter set by `set`.
+    fn encode_with(
+        &self,
+        input: &[u8],
+        threads: usize,
+        out: &mut Vec<u8>,
+        set: impl Fn(&mut CCtx<'static>, CParameter) -> SafeResult,
+    ) -> Result<(), CodecError> {
+        let mut context = CCtx::try_create().ok_or_else(no_memory)?;
+        set(&mut context, CParameter::CompressionLevel(self.level)).map_err(failed)?;
+        if input.len() >= JOBS_FROM {
+            // The frame depends on where jobs begin, not on who does them.
+            let workers = threads.clamp(1, 200) as u32;
+            // A program may bring a library of its own that was built without threads, and refuses workers: then the frame
+            // is made in one piece, as shorter ones are.
+            if set(&mut context, CParameter::NbWorkers(workers)).is_ok() {
+                set(&mut context, CParameter::JobSize(JOB_LEN)).map_err(failed)?;
+            }
+        }
+        let start = out.len();
+        alloc::reserve(out, zstd_safe::compress_bound(input.len()))?;
+        let mut target = Cursor::new(std::mem::take(out));
+        target.set_position(start as u64);
+        let outcome = context.compress2(&mut target, input).map_err(failed);
+        *out = target.into_inner();
+        outcome.map(drop)
+    }
 }
 
 impl Codec for Zstd {
@@ -41,22 +69,7 @@ impl Codec for Zstd {
     }
 
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        let mut context = CCtx::try_create().ok_or_else(no_memory)?;
-        let mut set = |parameter| context.set_parameter(parameter).map_err(failed);
-        set(CParameter::CompressionLevel(self.level))?;
-        if input.len() >= JOBS_FROM {
-            // The frame depends on where jobs begin, not on who does them.
-            let workers = threads.clamp(1, 200) as u32;
-            set(CParameter::NbWorkers(workers))?;
-            set(CParameter::JobSize(JOB_LEN))?;
-        }
-        let start = out.len();
-        alloc::reserve(out, zstd_safe::compress_bound(input.len()))?;
-        let mut target = Cursor::new(std::mem::take(out));
-        target.set_position(start as u64);
-        let outcome = context.compress2(&mut target, input).map_err(failed);
-        *out = target.into_inner();
-        outcome.map(drop)
+        self.encode_with(input, threads, out, CCtx::set_parameter)
     }
 
     fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
@@ -194,6 +207,27 @@ mod tests {
         let skippable = [0x52, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9];
         let joined = [&frame[..], &skippable, &encode(&input, 3, 1)].concat();
         assert_eq!(decode(&joined, 5016).unwrap(), [&floats[..], &input].concat());
+    }
+
+    #[test]
+    fn a_library_without_threads_makes_long_frames_in_one_piece() {
+        let input: Vec<u8> = (0..JOBS_FROM as u32 + 5).map(|i| (i / 97) as u8).collect();
+        let asked = RefCell::new(Vec::new());
+        // Error 40 is the library's "unsupported parameter".
+        let refuses = |context: &mut CCtx<'static>, parameter: CParameter| {
+            asked.borrow_mut().push(format!("{parameter:?}"));
+            match parameter {
+                CParameter::NbWorkers(_) | CParameter::JobSize(_) => Err(40usize.wrapping_neg()),
+                other => context.set_parameter(other),
+            }
+        };
+        let mut out = Vec::new();
+        Zstd::default().encode_with(&input, 4, &mut out, refuses).unwrap();
+        assert_eq!(*asked.borrow(), ["CompressionLevel(3)", "NbWorkers(4)"]);
+        assert!(decode(&out, input.len()).unwrap() == input);
+        let mut alone = vec![0; zstd_safe::compress_bound(input.len())];
+        let len = zstd_safe::compress(&mut alone[..], &input, DEFAULT_LEVEL).unwrap();
+        assert!(out == alone[..len], "as on one thread");
     }
 
     #[test]
