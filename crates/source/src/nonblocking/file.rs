@@ -25,13 +25,12 @@ impl AsyncFile {
     pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
         let source = off_runtime(move || FileSource::open(path)).await?;
-        Ok(Self { source: Arc::new(source) })
+        Ok(Self::new(Arc::new(source)))
     }
 
     /// Reads from a file that is open.
-    #[cfg(feature = "remote")]
-    pub(crate) fn of(source: FileSource) -> Self {
-        Self { source: Arc::new(source) }
+    pub const fn new(source: Arc<FileSource>) -> Self {
+        Self { source }
     }
 
     /// The file underneath.

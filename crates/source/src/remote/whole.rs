@@ -11,6 +11,7 @@ use fw_bytes::Span;
 use object_store::{GetOptions, GetResult};
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// All bytes of an object.
 #[derive(Debug)]
@@ -108,7 +109,7 @@ impl Fetcher {
             None => Ok(Whole::Memory(held.freeze())),
             Some(file) => {
                 let file = self.spill(Some(file), held.freeze()).await?;
-                Ok(Whole::Spilled(AsyncFile::of(FileSource::of(file, &self.location.url))))
+                Ok(Whole::Spilled(AsyncFile::new(Arc::new(FileSource::of(file, &self.location.url)))))
             }
         }
     }

@@ -13,7 +13,7 @@ mod rebuild; // a new message from what is left
 mod salvage; // frames out of damaged bytes
 
 use crate::error::{Fault, Result, TensogramError};
-use crate::read::scan_source;
+use crate::read::file::{scan_source, sort_out};
 use fw_bytes::{Limits, Span};
 use fw_report::{Finding, Report};
 use fw_source::{AtomicFile, FileSource, ReadAt};
@@ -175,7 +175,9 @@ pub fn recover_source(
     let mut recovery = Recovery::default();
     let mut written = 0u64;
     let mut salvage = Salvage::new(source, len, *options);
-    let parts = parts(source, len, options)?;
+    let mut spans = scan_source(source, &Default::default())?;
+    let parts = parts(source, len, &spans, options)?;
+    let nested = sort_out(source, Span::new(0, len), &mut spans)?;
     let intact: Vec<u64> = parts.iter().filter(|part| part.intact.is_some()).map(|part| part.span.start).collect();
     for part in &parts {
         // A frame that was saved may reach into what follows: what looked like a message there was part of its payload.
@@ -187,6 +189,10 @@ pub fn recover_source(
             frames::copy(source, span, sink)?;
             let output = Span::new(written, written.saturating_add(span.len()));
             written = output.end;
+            if nested.contains(&span) {
+                let text = "stood in the payload of a message that was never finished; now a message of its own";
+                recovery.report.push(Finding::warning("nested_message", text).at(span).level(LEVEL));
+            }
             let expected_count = Some(object_count);
             let state = MessageState::Intact;
             recovery.messages.push(RecoveredMessage { source: span, output, state, object_count, expected_count });
@@ -212,10 +218,10 @@ struct Part {
 }
 
 /// The source in parts: intact messages, and what lies between them in one piece each.
-fn parts(source: &(impl ReadAt + ?Sized), len: u64, options: &RecoverOptions) -> Result<Vec<Part>> {
+fn parts(source: &(impl ReadAt + ?Sized), len: u64, messages: &[Span], options: &RecoverOptions) -> Result<Vec<Part>> {
     let mut parts: Vec<Part> = Vec::new();
     let mut position = 0;
-    for span in scan_source(source, &Default::default())? {
+    for span in messages.iter().copied() {
         let Some(object_count) = intact::check(source, span, options)? else { continue };
         if position < span.start {
             parts.push(Part { span: Span::new(position, span.start), intact: None });

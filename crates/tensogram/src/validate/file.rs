@@ -2,7 +2,7 @@
 
 use super::{MessageReport, ValidateOptions, validate_message};
 use crate::error::Result;
-use crate::read::file::scan_source;
+use crate::read::file::{scan_source, sort_out};
 use crate::wire::MAGIC;
 use fw_bytes::Span;
 use fw_report::{Finding, Report};
@@ -77,7 +77,15 @@ pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOption
     let len = source.len()?;
     let mut file = FileReport::default();
     let mut position = 0;
-    for (index, span) in scan_source(source, &Default::default())?.into_iter().enumerate() {
+    let mut spans = scan_source(source, &Default::default())?;
+    for nested in sort_out(source, Span::new(0, len), &mut spans)? {
+        let text = format!(
+            "a whole message of {} bytes in the payload of one that cannot be read is none of the file's; recovering saves it",
+            nested.len()
+        );
+        file.report.push(Finding::warning("nested_message", text).at(nested).level("file"));
+    }
+    for (index, span) in spans.into_iter().enumerate() {
         let gap = Span::new(position, span.start);
         file.gap(gap);
         file.explain(source, gap, options)?;

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::frame::Lookup;
 use crate::frame::scan::{ScanDirection, ScanOptions, Scanner};
 use fw_bytes::{Span, Step};
+use std::fmt;
 
 /// Every message, in order.
 impl Access for Scanner {
@@ -23,6 +24,27 @@ pub enum Wanted {
     FromStart(u64),
     /// The message with this index from the end: zero is the last one.
     FromEnd(u64),
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FromStart(index) => write!(f, "message {index}"),
+            Self::FromEnd(index) => write!(f, "message {index} from the end"),
+        }
+    }
+}
+
+impl From<u64> for Wanted {
+    fn from(index: u64) -> Self {
+        Self::FromStart(index)
+    }
+}
+
+impl From<usize> for Wanted {
+    fn from(index: usize) -> Self {
+        Self::FromStart(index as u64)
+    }
 }
 
 /// Finds one message and looks no further: the first and the last cost two reads, message `k` costs about `k` from

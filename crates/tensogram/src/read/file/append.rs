@@ -104,11 +104,15 @@ impl TensogramFile {
             sync_directory(&self.path)?;
         }
         // Whoever had the lock before may have written: look only now.
-        let last = self.refreshed()?.spans().last().map_or(0, |span| span.end);
+        let (last, inside) = {
+            let list = self.refreshed()?;
+            let last = list.spans().last().map_or(0, |span| span.end);
+            (last, list.inside().iter().filter(|span| span.start >= last).count())
+        };
         let mut end = file.metadata().map_err(|error| named(&self.path, &error))?.len();
         if last < end {
             match options.tail {
-                TailPolicy::Error => return Err(torn(last, end)),
+                TailPolicy::Error => return Err(torn(last, end, inside)),
                 TailPolicy::Truncate => {
                     file.set_len(last).map_err(|error| named(&self.path, &error))?;
                     end = last;
@@ -159,6 +163,8 @@ impl Appender<'_> {
             return Err(TensogramError::Framing(Fault::misuse("not_a_message", text)));
         }
         let start = self.end;
+        // Only behind remains can a new message go unnoticed, or make others appear.
+        let before = if self.behind_junk { self.owner.refreshed()?.spans().to_vec() } else { Vec::new() };
         self.write_all(message).and_then(|()| self.settle()).map_err(|error| {
             // Take the torn message back; should that fail too, the next writer will find and report it.
             let _ = self.file.set_len(start);
@@ -166,7 +172,7 @@ impl Appender<'_> {
             named(&self.owner.path, &error)
         })?;
         if self.behind_junk {
-            self.check_found(Span::new(start, self.end))?;
+            self.check_found(before, Span::new(start, self.end))?;
             self.behind_junk = false;
         }
         Ok(())
@@ -193,14 +199,17 @@ impl Appender<'_> {
         }
     }
 
-    /// Junk may, by bad luck, look like the beginning of a message that swallows the new one.
-    fn check_found(&mut self, message: Span) -> Result<()> {
-        if self.owner.refreshed()?.spans().last() == Some(&message) {
+    /// Junk may, by bad luck, look like the beginning of a message that swallows the new one; and a message in the payload
+    /// of an unfinished one may look like one of the file's once something stands behind it.
+    fn check_found(&mut self, mut expected: Vec<Span>, message: Span) -> Result<()> {
+        expected.push(message);
+        if self.owner.refreshed()?.spans() == expected {
             return Ok(());
         }
         self.file.set_len(message.start).map_err(|error| named(&self.owner.path, &error))?;
         self.end = message.start;
-        let text = "the bytes behind the last message would swallow the new one; truncate them, or recover first";
+        let text = "the bytes behind the last message would swallow the new one, or be taken for messages; truncate them, or \
+                    recover first";
         let fault = Fault::new(ErrorKind::Format, "torn_tail", text);
         Err(TensogramError::Framing(fault.at(message.start)))
     }
@@ -273,7 +282,10 @@ fn sync_directory(_: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
-fn torn(at: u64, end: u64) -> TensogramError {
-    let text = format!("torn tail at byte {at}: {} bytes behind the last message belong to none", end - at);
+fn torn(at: u64, end: u64, inside: usize) -> TensogramError {
+    let mut text = format!("torn tail at byte {at}: {} bytes behind the last message belong to none", end - at);
+    if inside > 0 {
+        text += &format!("; whole messages in the payload of the unfinished one: {inside}");
+    }
     TensogramError::Framing(Fault::format("torn_tail", text).at(at))
 }

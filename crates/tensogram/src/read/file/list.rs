@@ -1,8 +1,9 @@
 //! Which messages a file holds: found once, and again where the file changed.
 
+use super::inside::sort_out;
 use super::scan::scan_from;
 use super::unfinished::is_unfinished;
-use crate::access::ObjectHead;
+use crate::access::{ObjectHead, Wanted};
 use crate::error::Result;
 use crate::frame::Directory;
 use crate::frame::scan::ScanOptions;
@@ -16,7 +17,11 @@ use std::time::SystemTime;
 #[derive(Debug, Default)]
 pub(super) struct List {
     spans: Vec<Span>,
+    /// Whole messages inside one that was never finished: part of its payload, and none of the file's.
+    inside: Vec<Span>,
     seen: Option<Seen>,
+    /// Goes up whenever the file is found changed: what was learnt before may no longer hold.
+    version: u64,
     /// The most bytes the file ever had.
     longest: u64,
     /// Messages that stay what they are however the file grows.
@@ -33,6 +38,14 @@ struct Seen {
     modified: Option<SystemTime>,
 }
 
+/// Where a message is, in one state of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) span: Span,
+    /// Counts the states of the file.
+    pub(crate) version: u64,
+}
+
 /// What was last read of one message: the next read is likely to want the same.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
@@ -45,17 +58,42 @@ pub(super) struct Recent {
 impl List {
     /// A list that never changes.
     #[cfg(feature = "mmap")]
-    pub(super) fn fixed(spans: Vec<Span>, len: u64) -> Self {
+    pub(super) fn fixed(spans: Vec<Span>, inside: Vec<Span>, len: u64) -> Self {
         let seen = Some(Seen { len, modified: None });
-        Self { spans, seen, longest: len, ..Self::default() }
+        Self { spans, inside, seen, longest: len, ..Self::default() }
     }
 
     pub(super) fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    pub(super) const fn recent(&mut self) -> &mut Recent {
-        &mut self.recent
+    /// Whole messages that stand inside one that was never finished.
+    pub(super) fn inside(&self) -> &[Span] {
+        &self.inside
+    }
+
+    /// Where a message is.
+    pub(super) fn find(&self, wanted: Wanted) -> Option<Place> {
+        let place = match wanted {
+            Wanted::FromStart(index) => usize::try_from(index).ok()?,
+            Wanted::FromEnd(index) => self.spans.len().checked_sub(usize::try_from(index).ok()?)?.checked_sub(1)?,
+        };
+        Some(Place { span: *self.spans.get(place)?, version: self.version })
+    }
+
+    /// What was last read, unless the file has changed since this version: then nothing of it is to be kept or used.
+    pub(super) fn recent(&mut self, version: u64) -> Option<&mut Recent> {
+        (self.version == version).then_some(&mut self.recent)
+    }
+
+    /// The first bytes of the file, once.
+    pub(super) const fn take_beginning(&mut self) -> Option<Vec<u8>> {
+        self.recent.beginning.take()
+    }
+
+    /// Forgets everything.
+    pub(super) fn reset(&mut self) {
+        *self = Self { version: self.version.saturating_add(1), ..Self::default() };
     }
 
     /// Bytes the file had at most, and has now, when it became shorter.
@@ -70,17 +108,22 @@ impl List {
         match self.seen {
             Some(seen) if seen == now => return Ok(()),
             Some(seen) if seen.len < now.len && self.last_is_there(source)? => {
-                self.recent = Recent::default();
+                self.change();
                 self.settle(source, seen.len)?;
                 self.spans.truncate(self.settled);
                 let behind = self.spans.last().map_or(0, |span| span.end);
-                scan_from(source, behind, now.len, &ScanOptions::default(), &mut self.spans)?;
+                let mut found = Vec::new();
+                scan_from(source, behind, now.len, &ScanOptions::default(), &mut found)?;
+                self.inside.retain(|span| span.end <= behind);
+                self.inside.extend(sort_out(source, Span::new(behind, now.len), &mut found)?);
+                self.spans.append(&mut found);
             }
             _ => {
-                self.recent = Recent::default();
+                self.change();
                 self.settled = 0;
                 let mut spans = Vec::new();
                 let beginning = scan_from(source, 0, now.len, &ScanOptions::default(), &mut spans)?;
+                self.inside = sort_out(source, Span::new(0, now.len), &mut spans)?;
                 spans.shrink_to_fit();
                 self.spans = spans;
                 self.recent.beginning = Some(beginning).filter(|bytes| !bytes.is_empty());
@@ -89,6 +132,12 @@ impl List {
         self.longest = self.longest.max(now.len);
         self.seen = Some(now);
         Ok(())
+    }
+
+    /// Notes that the file is not what it was.
+    fn change(&mut self) {
+        self.version = self.version.saturating_add(1);
+        self.recent = Recent::default();
     }
 
     /// Whether the last message still begins and ends where it did: else the file was not added to, but written anew.

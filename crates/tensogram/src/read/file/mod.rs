@@ -2,6 +2,7 @@
 
 mod append; // new messages behind the last one
 mod chain; // from message to message, as long as all is well
+mod inside; // messages in the payload of one that was never finished
 mod list; // which messages there are
 mod raw; // elements that stand in the file as they are
 mod reads; // metadata, objects, ranges, slices
@@ -11,14 +12,17 @@ mod unfinished; // messages whose writer has not come to their end
 pub use append::{AppendOptions, Appender, Durability, TailPolicy};
 pub use scan::{scan_file, scan_source};
 
+use crate::access::Wanted;
 use crate::error::{Fault, Result, TensogramError};
 use crate::message::MessageView;
 use fw_bytes::Span;
 use fw_source::{AtomicFile, FileSource, ReadAt};
+pub(crate) use inside::sort_out;
 use list::List;
+pub(crate) use list::Place;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file of messages: opened cheaply, scanned on first use, read exactly, followed while it grows, appended to.
 ///
@@ -51,7 +55,7 @@ pub struct TensogramFile {
 /// Where the bytes are.
 #[derive(Debug)]
 enum Backing {
-    File(FileSource),
+    File(Arc<FileSource>),
     #[cfg(feature = "mmap")]
     Map(fw_source::MappedFile),
 }
@@ -63,7 +67,7 @@ impl TensogramFile {
     /// `Io` when there is no such regular file; the message names the path.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let source = FileSource::open(&path)?;
-        Ok(Self { path: path.as_ref().to_owned(), backing: Backing::File(source), list: Mutex::default() })
+        Ok(Self { path: path.as_ref().to_owned(), backing: Backing::File(Arc::new(source)), list: Mutex::default() })
     }
 
     /// Maps an existing file and scans it at once. Messages and raw objects are then handed out without copying:
@@ -76,7 +80,10 @@ impl TensogramFile {
     #[cfg(feature = "mmap")]
     pub fn open_mmap(path: impl AsRef<Path>, promise: fw_source::LeftAlone) -> Result<Self> {
         let map = fw_source::MappedFile::map(&path, promise)?;
-        let list = Mutex::new(List::fixed(crate::scan(&map), map.bytes().len() as u64));
+        let len = map.bytes().len() as u64;
+        let mut spans = crate::scan(&map);
+        let inside = sort_out(&map[..], Span::new(0, len), &mut spans)?;
+        let list = Mutex::new(List::fixed(spans, inside, len));
         Ok(Self { path: path.as_ref().to_owned(), backing: Backing::Map(map), list })
     }
 
@@ -121,23 +128,48 @@ impl TensogramFile {
     /// `Framing` when there is none with this index; `Io` when the file cannot be read, or became shorter than it was when
     /// the message was found.
     pub fn message_span(&self, index: usize) -> Result<Span> {
+        Ok(self.place(index)?.span)
+    }
+
+    /// Whole messages that are none of the file's: they stand in the payload of a message that was never finished.
+    /// `recover` saves them.
+    ///
+    /// # Errors
+    /// `Io` when the file cannot be read.
+    pub fn messages_inside(&self) -> Result<Vec<Span>> {
+        Ok(self.refreshed()?.inside().to_vec())
+    }
+
+    /// Where a message is now, by any count.
+    pub(crate) fn place(&self, wanted: impl Into<Wanted>) -> Result<Place> {
+        let wanted = wanted.into();
         let list = self.refreshed()?;
-        list.spans().get(index).copied().ok_or_else(|| match list.shrunk() {
+        list.find(wanted).ok_or_else(|| match list.shrunk() {
             Some((was, now)) => {
-                let text = format!("no message {index}: the file had {was} bytes and has {now} now");
+                let text = format!("no {wanted}: the file had {was} bytes and has {now} now");
                 named(&self.path, &io::Error::new(io::ErrorKind::UnexpectedEof, text)).into()
             }
             None => {
-                let message = format!("no message {index}, {} has {}", self.path.display(), list.spans().len());
+                let message = format!("no {wanted}, {} has {}", self.path.display(), list.spans().len());
                 TensogramError::Framing(Fault::misuse("message_index_out_of_range", message))
             }
         })
     }
 
+    /// The file, or the mapped bytes.
+    #[cfg(feature = "async")]
+    pub(crate) fn source(&self) -> Result<&Arc<FileSource>, bytes::Bytes> {
+        match &self.backing {
+            Backing::File(source) => Ok(source),
+            #[cfg(feature = "mmap")]
+            Backing::Map(map) => Err(map.bytes()),
+        }
+    }
+
     /// Forgets where the messages are; the next use scans from the start.
     pub fn invalidate_offsets(&self) {
         if self.backing.file().is_some() {
-            *self.lock() = List::default();
+            self.lock().reset();
         }
     }
 
@@ -180,7 +212,7 @@ impl TensogramFile {
 
 impl Backing {
     /// The file, unless it is mapped.
-    fn file(&self) -> Option<&FileSource> {
+    fn file(&self) -> Option<&Arc<FileSource>> {
         match self {
             Self::File(source) => Some(source),
             #[cfg(feature = "mmap")]

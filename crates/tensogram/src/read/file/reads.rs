@@ -2,7 +2,7 @@
 
 #[cfg(feature = "mmap")]
 use super::Backing;
-use super::{TensogramFile, raw};
+use super::{Place, TensogramFile, raw};
 use crate::access::{
     Access, ObjectHead, ReadDirectory, ReadFirstMetadata, ReadFrame, ReadHead, ReadMetadata, ReadRanges, ReadSlice,
 };
@@ -93,10 +93,10 @@ impl TensogramFile {
     /// # Errors
     /// As [`TensogramFile::metadata`], and of every descriptor.
     pub fn decode_descriptors(&self, index: usize) -> Result<(GlobalMetadata, Vec<DataObjectDescriptor>)> {
-        let span = self.message_span(index)?;
-        let (metadata, directory) = (self.metadata(index)?, self.directory(index, span, &Limits::default())?);
+        let place = self.place(index)?;
+        let (metadata, directory) = (self.metadata(index)?, self.directory(index, place, &Limits::default())?);
         let descriptor = |object| {
-            let head = ReadHead::with_directory(span, &directory, object, Limits::default())?;
+            let head = ReadHead::with_directory(place.span, &directory, object, Limits::default())?;
             Ok(self.run(index, head)?.descriptor)
         };
         Ok((metadata, (0..directory.objects.len()).map(descriptor).collect::<Result<_>>()?))
@@ -119,8 +119,8 @@ impl TensogramFile {
     /// # Errors
     /// As [`TensogramFile::metadata`].
     pub fn object_count(&self, index: usize) -> Result<usize> {
-        let span = self.message_span(index)?;
-        Ok(self.directory(index, span, &Limits::default())?.objects.len())
+        let place = self.place(index)?;
+        Ok(self.directory(index, place, &Limits::default())?.objects.len())
     }
 
     /// What one object is and where its parts stand in the file; its payload is not read.
@@ -128,8 +128,8 @@ impl TensogramFile {
     /// # Errors
     /// As [`TensogramFile::metadata`]; `Object` when there is none with this index.
     pub fn object_head(&self, index: usize, object: usize) -> Result<ObjectHead> {
-        let span = self.message_span(index)?;
-        Ok(ObjectHead::clone(&*self.head(index, span, object, &Limits::default())?))
+        let place = self.place(index)?;
+        Ok(ObjectHead::clone(&*self.head(index, place, object, &Limits::default())?))
     }
 
     /// Reads and decodes one object, and nothing else of its message than the index.
@@ -137,16 +137,16 @@ impl TensogramFile {
     /// # Errors
     /// As [`TensogramFile::object_head`]; digest and codec faults of this object.
     pub fn decode_object(&self, index: usize, object: usize, options: &DecodeOptions) -> Result<DecodedObject> {
-        let span = self.message_span(index)?;
-        let head = self.head(index, span, object, &options.limits)?;
+        let place = self.place(index)?;
+        let head = self.head(index, place, object, &options.limits)?;
         if !options.verify_hash && raw::is_direct(&head) {
             let len = usize::try_from(head.payload().len()).map_err(|_| too_large())?;
             let mut out = fw_codec::alloc::zeroed(len)?;
             self.read_direct(&head, options, &mut out)?;
             return Ok((head.descriptor.clone(), out));
         }
-        let directory = self.directory(index, span, &options.limits)?;
-        let frame = ReadFrame::with_directory(span, &directory, object, options.limits)?;
+        let directory = self.directory(index, place, &options.limits)?;
+        let frame = ReadFrame::with_directory(place.span, &directory, object, options.limits)?;
         self.run_then(index, frame, |frame, have| frame.decode(have, options))
     }
 
@@ -162,8 +162,8 @@ impl TensogramFile {
         options: &DecodeOptions,
         out: &mut [u8],
     ) -> Result<DataObjectDescriptor> {
-        let span = self.message_span(index)?;
-        let head = self.head(index, span, object, &options.limits)?;
+        let place = self.place(index)?;
+        let head = self.head(index, place, object, &options.limits)?;
         let expected = head.descriptor.decoded_len()?;
         if out.len() as u64 != expected {
             let message = format!("buffer of {} bytes for an object of {expected}", out.len());
@@ -174,8 +174,8 @@ impl TensogramFile {
             self.read_direct(&head, options, out)?;
             return Ok(head.descriptor.clone());
         }
-        let directory = self.directory(index, span, &options.limits)?;
-        let frame = ReadFrame::with_directory(span, &directory, object, options.limits)?;
+        let directory = self.directory(index, place, &options.limits)?;
+        let frame = ReadFrame::with_directory(place.span, &directory, object, options.limits)?;
         self.run_then(index, frame, |frame, have| {
             let start = frame.frame.start();
             let view = frame.view(have, &options.limits).map_err(|error| error.shifted(start))?;
@@ -195,8 +195,8 @@ impl TensogramFile {
         ranges: &[(u64, u64)],
         options: &DecodeOptions,
     ) -> Result<(DataObjectDescriptor, Vec<Vec<u8>>)> {
-        let span = self.message_span(index)?;
-        let head = self.head(index, span, object, &options.limits)?;
+        let place = self.place(index)?;
+        let head = self.head(index, place, object, &options.limits)?;
         let machine = ReadRanges::new(ObjectHead::clone(&*head), ranges, options)
             .map_err(|error| error.on(format!("message[{index}]")))?;
         Ok((head.descriptor.clone(), self.run(index, machine)?))
@@ -214,8 +214,8 @@ impl TensogramFile {
         selection: &Selection,
         options: &DecodeOptions,
     ) -> Result<TensorBuf> {
-        let span = self.message_span(index)?;
-        let head = self.head(index, span, object, &options.limits)?;
+        let place = self.place(index)?;
+        let head = self.head(index, place, object, &options.limits)?;
         let located = |error: TensogramError| error.on(format!("message[{index}].object[{object}]"));
         if raw::is_direct(&head) {
             return raw::slice(&self.backing, &head, selection, options).map_err(located);
@@ -226,30 +226,31 @@ impl TensogramFile {
     }
 
     /// Where the objects of a message are; remembered for the next read of the same message.
-    fn directory(&self, index: usize, span: Span, limits: &Limits) -> Result<Arc<Directory>> {
-        if let Some((at, directory)) = &self.lock().recent().directory
-            && *at == span
-        {
-            return Ok(Arc::clone(directory));
+    fn directory(&self, index: usize, place: Place, limits: &Limits) -> Result<Arc<Directory>> {
+        let known = self.lock().recent(place.version).and_then(|recent| recent.directory.clone());
+        if let Some((_, directory)) = known.filter(|(at, _)| *at == place.span) {
+            return Ok(directory);
         }
-        let directory = Arc::new(self.run(index, ReadDirectory::new(span, *limits))?);
-        self.lock().recent().directory = Some((span, Arc::clone(&directory)));
+        let directory = Arc::new(self.run(index, ReadDirectory::new(place.span, *limits))?);
+        if let Some(recent) = self.lock().recent(place.version) {
+            recent.directory = Some((place.span, Arc::clone(&directory)));
+        }
         Ok(directory)
     }
 
     /// What an object is; remembered for the next read of the same object.
-    fn head(&self, index: usize, span: Span, object: usize, limits: &Limits) -> Result<Arc<ObjectHead>> {
-        if let Some((at, head)) = &self.lock().recent().head
-            && *at == span
-            && head.index == object
-        {
-            return Ok(Arc::clone(head));
+    fn head(&self, index: usize, place: Place, object: usize, limits: &Limits) -> Result<Arc<ObjectHead>> {
+        let known = self.lock().recent(place.version).and_then(|recent| recent.head.clone());
+        if let Some((_, head)) = known.filter(|(at, head)| *at == place.span && head.index == object) {
+            return Ok(head);
         }
-        let directory = self.directory(index, span, limits)?;
-        let machine = ReadHead::with_directory(span, &directory, object, *limits)
+        let directory = self.directory(index, place, limits)?;
+        let machine = ReadHead::with_directory(place.span, &directory, object, *limits)
             .map_err(|error| error.on(format!("message[{index}]")))?;
         let head = Arc::new(self.run(index, machine)?);
-        self.lock().recent().head = Some((span, Arc::clone(&head)));
+        if let Some(recent) = self.lock().recent(place.version) {
+            recent.head = Some((place.span, Arc::clone(&head)));
+        }
         Ok(head)
     }
 
@@ -275,7 +276,7 @@ impl TensogramFile {
             None => {
                 let mut buffers = Buffers::new();
                 if index == 0
-                    && let Some(beginning) = self.lock().recent().beginning.take()
+                    && let Some(beginning) = self.lock().take_beginning()
                 {
                     buffers.insert(0, beginning);
                 }

@@ -1,6 +1,6 @@
 //! A file of messages behind an awaited source.
 
-use super::known::{Layout, Layouts, Scans};
+use super::known::{Layout, Layouts, Messages, Scans};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
 use crate::error::{Fault, Result, TensogramError};
 use crate::frame::Directory;
@@ -8,7 +8,8 @@ use crate::frame::scan::ScanOptions;
 use crate::read::access::{
     Access, ObjectHead, ReadDirectory, ReadFrame, ReadHead, ReadMetadata, ReadRanges, ReadSlice, Wanted,
 };
-use crate::read::{DecodeOptions, DecodedObject, decode};
+use crate::read::file::Place;
+use crate::read::{DecodeOptions, DecodedObject, TensogramFile, decode};
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, Stream};
@@ -25,6 +26,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Messages are named by [`Wanted`], or by a number counted from zero. Nothing is read that was not asked for: a message
 /// is found by hopping from one to the next (from both ends at once when it is far from the start), an object through the
 /// index of its message, and a part of an object by the bytes its codec needs. Decoding runs off the runtime.
+///
+/// A local file is what [`TensogramFile`] says it is, at every call: followed while it grows, scanned again when it was cut
+/// short or changed. An object in a store is one version of it, and never changes.
 #[derive(Clone)]
 pub struct AsyncTensogramFile {
     inner: Arc<Inner>,
@@ -33,7 +37,7 @@ pub struct AsyncTensogramFile {
 struct Inner {
     source: Arc<dyn AsyncReadAt>,
     name: String,
-    scans: futures_util::lock::Mutex<Scans>,
+    messages: Messages,
     layouts: Mutex<Layouts>,
 }
 
@@ -49,9 +53,18 @@ impl AsyncTensogramFile {
     /// # Errors
     /// `Io` when there is no such regular file; the message names the path.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let name = path.as_ref().display().to_string();
-        let source = AsyncFile::open(path).await?;
-        Self::new(Arc::new(source), name, ScanOptions::default()).await
+        Ok(Self::following(TensogramFile::open_async(path).await?))
+    }
+
+    /// The same messages as `file` has, awaited; both share one handle and what is known of the file.
+    pub fn following(file: Arc<TensogramFile>) -> Self {
+        let name = file.path().display().to_string();
+        let source: Arc<dyn AsyncReadAt> = match file.source() {
+            Ok(source) => Arc::new(AsyncFile::new(Arc::clone(source))),
+            Err(mapped) => Arc::new(mapped),
+        };
+        let messages = Messages::Followed(file);
+        Self { inner: Arc::new(Inner { source, name, messages, layouts: Mutex::default() }) }
     }
 
     /// Reads from any awaited source; `name` is for error messages.
@@ -60,8 +73,8 @@ impl AsyncTensogramFile {
     /// `Io` when the source cannot be asked for its length.
     pub async fn new(source: Arc<dyn AsyncReadAt>, name: impl Into<String>, options: ScanOptions) -> Result<Self> {
         let len = source.total_len().await.map_err(told)?;
-        let scans = futures_util::lock::Mutex::new(Scans::new(len, options));
-        let inner = Inner { source, name: name.into(), scans, layouts: Mutex::default() };
+        let messages = Messages::Scanned(Box::new(futures_util::lock::Mutex::new(Scans::new(len, options))));
+        let inner = Inner { source, name: name.into(), messages, layouts: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -70,7 +83,14 @@ impl AsyncTensogramFile {
     /// # Errors
     /// `Io` or `Remote` when it cannot be read.
     pub async fn message_layouts(&self) -> Result<Arc<[Span]>> {
-        let mut scans = self.inner.scans.lock().await;
+        let scans = match &self.inner.messages {
+            Messages::Scanned(scans) => scans,
+            Messages::Followed(file) => {
+                let file = Arc::clone(file);
+                return off_runtime(move || Ok(file.message_layouts()?.into())).await;
+            }
+        };
+        let mut scans = scans.lock().await;
         loop {
             if let Some(all) = &scans.all {
                 return Ok(Arc::clone(all));
@@ -92,18 +112,25 @@ impl AsyncTensogramFile {
     /// # Errors
     /// `Framing` when there are fewer; `Io` or `Remote` when the file cannot be read.
     pub async fn find(&self, message: impl Into<Wanted>) -> Result<Span> {
+        Ok(self.place(message).await?.span)
+    }
+
+    async fn place(&self, message: impl Into<Wanted>) -> Result<Place> {
         let wanted = message.into();
-        let mut scans = self.inner.scans.lock().await;
+        let scans = match &self.inner.messages {
+            Messages::Scanned(scans) => scans,
+            Messages::Followed(file) => {
+                let file = Arc::clone(file);
+                return off_runtime(move || file.place(wanted)).await;
+            }
+        };
+        let mut scans = scans.lock().await;
         loop {
             match scans.find(wanted) {
-                Ok(Some(span)) => return Ok(span),
+                Ok(Some(span)) => return Ok(Place { span, version: 0 }),
                 Ok(None) => self.advance(&mut scans, Some(wanted)).await?,
                 Err(count) => {
-                    let which = match wanted {
-                        Wanted::FromStart(index) => format!("no message {index}"),
-                        Wanted::FromEnd(index) => format!("no message {index} from the end"),
-                    };
-                    let text = format!("{which}, {} has {count}", self.inner.name);
+                    let text = format!("no {wanted}, {} has {count}", self.inner.name);
                     return Err(TensogramError::Framing(Fault::misuse("message_index_out_of_range", text)));
                 }
             }
@@ -139,12 +166,12 @@ impl AsyncTensogramFile {
     /// # Errors
     /// As [`AsyncTensogramFile::find`]; framing and metadata faults.
     pub async fn metadata(&self, message: impl Into<Wanted>) -> Result<Arc<GlobalMetadata>> {
-        let span = self.find(message).await?;
-        if let Some(known) = self.layout(span).metadata {
+        let place = self.place(message).await?;
+        if let Some(known) = self.layout(place).metadata {
             return Ok(known);
         }
-        let metadata = Arc::new(self.run(ReadMetadata::new(span, Default::default())).await?);
-        self.lock().learn(span, |layout| layout.metadata = Some(Arc::clone(&metadata)));
+        let metadata = Arc::new(self.run(ReadMetadata::new(place.span, Default::default())).await?);
+        self.lock().learn(place, |layout| layout.metadata = Some(Arc::clone(&metadata)));
         Ok(metadata)
     }
 
@@ -153,8 +180,8 @@ impl AsyncTensogramFile {
     /// # Errors
     /// As [`AsyncTensogramFile::find`]; framing faults.
     pub async fn directory(&self, message: impl Into<Wanted>) -> Result<Arc<Directory>> {
-        let span = self.find(message).await?;
-        self.directory_at(span).await
+        let place = self.place(message).await?;
+        self.directory_at(place).await
     }
 
     /// What one object is and where its parts are; kept for the next time.
@@ -162,8 +189,8 @@ impl AsyncTensogramFile {
     /// # Errors
     /// As [`AsyncTensogramFile::find`]; `Object` when there are fewer; framing and metadata faults.
     pub async fn object_head(&self, message: impl Into<Wanted>, object: usize) -> Result<Arc<ObjectHead>> {
-        let span = self.find(message).await?;
-        self.head_at(span, object).await
+        let place = self.place(message).await?;
+        self.head_at(place, object).await
     }
 
     /// The descriptors of all objects of one message, without their payloads.
@@ -180,9 +207,9 @@ impl AsyncTensogramFile {
     /// # Errors
     /// As [`AsyncTensogramFile::object_head`].
     pub async fn object_heads(&self, message: impl Into<Wanted>) -> Result<Vec<Arc<ObjectHead>>> {
-        let span = self.find(message).await?;
-        let count = self.directory_at(span).await?.objects.len();
-        try_join_all((0..count).map(|object| self.head_at(span, object))).await
+        let place = self.place(message).await?;
+        let count = self.directory_at(place).await?.objects.len();
+        try_join_all((0..count).map(|object| self.head_at(place, object))).await
     }
 
     /// Decodes one object; only its frame is fetched, and the index of its message unless that is known.
@@ -195,11 +222,11 @@ impl AsyncTensogramFile {
         object: usize,
         options: &DecodeOptions,
     ) -> Result<DecodedObject> {
-        let span = self.find(message).await?;
+        let place = self.place(message).await?;
         let mut buffers = Buffers::new();
-        let access = match self.layout(span).directory {
-            Some(known) => ReadFrame::with_directory(span, &known, object, options.limits)?,
-            None => ReadFrame::new(span, object, options.limits),
+        let access = match self.layout(place).directory {
+            Some(known) => ReadFrame::with_directory(place.span, &known, object, options.limits)?,
+            None => ReadFrame::new(place.span, object, options.limits),
         };
         let frame = self.run_in(&mut buffers, access).await?;
         let options = options.clone();
@@ -272,24 +299,24 @@ impl AsyncTensogramFile {
         })
     }
 
-    async fn directory_at(&self, span: Span) -> Result<Arc<Directory>> {
-        if let Some(known) = self.layout(span).directory {
+    async fn directory_at(&self, place: Place) -> Result<Arc<Directory>> {
+        if let Some(known) = self.layout(place).directory {
             return Ok(known);
         }
-        let directory = Arc::new(self.run(ReadDirectory::new(span, Default::default())).await?);
-        self.lock().learn(span, |layout| layout.directory = Some(Arc::clone(&directory)));
+        let directory = Arc::new(self.run(ReadDirectory::new(place.span, Default::default())).await?);
+        self.lock().learn(place, |layout| layout.directory = Some(Arc::clone(&directory)));
         Ok(directory)
     }
 
-    async fn head_at(&self, span: Span, object: usize) -> Result<Arc<ObjectHead>> {
-        let layout = self.layout(span);
+    async fn head_at(&self, place: Place, object: usize) -> Result<Arc<ObjectHead>> {
+        let layout = self.layout(place);
         if let Some(known) = layout.heads.get(&object) {
             return Ok(Arc::clone(known));
         }
-        let directory = self.directory_at(span).await?;
-        let access = ReadHead::with_directory(span, &directory, object, Default::default())?;
+        let directory = self.directory_at(place).await?;
+        let access = ReadHead::with_directory(place.span, &directory, object, Default::default())?;
         let head = Arc::new(self.run(access).await?);
-        self.lock().learn(span, |layout| drop(layout.heads.insert(object, Arc::clone(&head))));
+        self.lock().learn(place, |layout| drop(layout.heads.insert(object, Arc::clone(&head))));
         Ok(head)
     }
 
@@ -357,25 +384,13 @@ impl AsyncTensogramFile {
         }
     }
 
-    fn layout(&self, message: Span) -> Layout {
+    fn layout(&self, message: Place) -> Layout {
         self.lock().of(message)
     }
 
     fn lock(&self) -> MutexGuard<'_, Layouts> {
         // A panic elsewhere leaves at worst something not learnt.
         self.inner.layouts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl From<u64> for Wanted {
-    fn from(index: u64) -> Self {
-        Self::FromStart(index)
-    }
-}
-
-impl From<usize> for Wanted {
-    fn from(index: usize) -> Self {
-        Self::FromStart(index as u64)
     }
 }
 

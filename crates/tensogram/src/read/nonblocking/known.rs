@@ -3,10 +3,21 @@
 use crate::describe::GlobalMetadata;
 use crate::frame::Directory;
 use crate::frame::scan::{ScanDirection, ScanOptions, Scanner};
+use crate::read::TensogramFile;
 use crate::read::access::{ObjectHead, Wanted};
+use crate::read::file::Place;
 use fw_bytes::Span;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+
+/// How it is known which messages there are.
+#[derive(Debug)]
+pub(super) enum Messages {
+    /// By scans of a source that stays what it is.
+    Scanned(Box<futures_util::lock::Mutex<Scans>>),
+    /// By a local file, which may change.
+    Followed(Arc<TensogramFile>),
+}
 
 /// Scans that go on where they stopped: from the start, from the end, from both ends.
 #[derive(Debug)]
@@ -69,7 +80,9 @@ impl Scans {
 /// What the messages looked at so far say about themselves; payloads are never kept.
 #[derive(Debug, Default)]
 pub(super) struct Layouts {
-    by_start: HashMap<u64, Layout>,
+    by_span: HashMap<Span, Layout>,
+    /// The state of the file in which all of this was learnt.
+    version: u64,
 }
 
 /// One message.
@@ -81,16 +94,23 @@ pub(super) struct Layout {
 }
 
 impl Layouts {
-    pub(super) fn of(&self, message: Span) -> Layout {
-        self.by_start.get(&message.start).cloned().unwrap_or_default()
+    pub(super) fn of(&self, message: Place) -> Layout {
+        let known = self.by_span.get(&message.span).filter(|_| message.version == self.version);
+        known.cloned().unwrap_or_default()
     }
 
-    pub(super) fn learn(&mut self, message: Span, learn: impl FnOnce(&mut Layout)) {
-        if self.by_start.len() >= MOST_LAYOUTS && !self.by_start.contains_key(&message.start) {
-            // Rather ask again than hold the headers of a file without end.
-            self.by_start.clear();
+    /// Keeps what was learnt, unless the file has changed since.
+    pub(super) fn learn(&mut self, message: Place, learn: impl FnOnce(&mut Layout)) {
+        if message.version < self.version {
+            return;
         }
-        learn(self.by_start.entry(message.start).or_default());
+        let is_full = self.by_span.len() >= MOST_LAYOUTS && !self.by_span.contains_key(&message.span);
+        if message.version > self.version || is_full {
+            // Rather ask again than hold the headers of a file without end.
+            self.by_span.clear();
+            self.version = message.version;
+        }
+        learn(self.by_span.entry(message.span).or_default());
     }
 }
 
