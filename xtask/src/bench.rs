@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: our code beside the peers', which live in the workspace `benches/`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail};
@@ -11,8 +11,8 @@ use crate::context::Context;
 use crate::debian;
 use crate::process::{quiet, tee};
 
-/// What building the reference crate takes (C and C++ codecs, bindings made with libclang).
-const PACKAGES: &[&str] = &["cmake", "clang", "libclang-dev"];
+/// What building the reference crate takes beside cmake (C and C++ codecs, bindings made with libclang).
+const PACKAGES: &[&str] = &["clang", "libclang-dev"];
 
 /// The exit code of a bench that ran to its end and found a row that misses its target (`MISSED` in `benches/harness`).
 const MISSED: i32 = 3;
@@ -109,13 +109,17 @@ fn package(context: &Context, bench: &Bench) -> Result<Command> {
         Needs::Python => Some(context.python_with_struct_frame()?),
         Needs::Nothing | Needs::Cpp => None,
     };
+    let mut run = cargo_run(context, &format!("bench-{}", bench.name));
     if bench.needs == Needs::Cpp {
         if let Err(reason) = tools() {
             bail!("the reference crate cannot be built: {reason}");
         }
+        if let Some(folder) = cmake_folder(context)? {
+            let others = std::env::var_os("PATH").unwrap_or_default();
+            run.env("PATH", std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&others)))?);
+        }
         println!("the first build compiles the reference's C++ codecs: about five minutes and 2.4 GB");
     }
-    let mut run = cargo_run(context, &format!("bench-{}", bench.name));
     if let Some(interpreter) = interpreter {
         run.env("FW_PYTHON", interpreter);
     }
@@ -132,19 +136,22 @@ fn cargo_run(context: &Context, package: &str) -> Command {
 
 /// Tools that are there count whoever installed them; what is missing is asked for as a Debian package.
 fn tools() -> Result<(), String> {
-    let version = |name: &str| quiet(Command::new(name).arg("--version")).ok();
-    if version("cmake").is_none() || version("clang").is_none() || !has_clang_headers() {
+    if version("clang").is_none() || !has_clang_headers() {
         debian::ensure(PACKAGES)?;
     }
-    let found = version("cmake").unwrap_or_default();
-    if is_recent(&found) {
-        return Ok(());
+    Ok(())
+}
+
+/// Where a cmake is that is recent enough, unless the one in the path is: many systems have an older one, or none.
+fn cmake_folder(context: &Context) -> Result<Option<PathBuf>> {
+    if version("cmake").is_some_and(|version| is_recent(&version)) {
+        return Ok(None);
     }
-    let found = found.lines().next().unwrap_or("no cmake").to_owned();
-    Err(format!(
-        "it needs cmake 3.26 or later, found {found}: install cmake from Debian 13 or bookworm-backports, or \
-         `pip install 'cmake>=3.26,<4'` in a virtual environment whose bin folder comes first in PATH"
-    ))
+    context.cmake_folder().context("the reference crate needs cmake 3.26 or later").map(Some)
+}
+
+fn version(program: &str) -> Option<String> {
+    quiet(Command::new(program).arg("--version")).ok()
 }
 
 /// Whether `cmake --version` says 3.26 or later.

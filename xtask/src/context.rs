@@ -43,6 +43,11 @@ impl Context {
         venv::ensure_struct_frame(&self.target)
     }
 
+    /// The folder of a cmake that is new enough for the peers of benches.
+    pub(crate) fn cmake_folder(&self) -> Result<PathBuf> {
+        venv::ensure_cmake(&self.target)
+    }
+
     /// The TypeScript compiler of the tests of generated code, set up on first use.
     pub(crate) fn tsc(&self) -> Result<PathBuf> {
         npm::ensure(&self.target)

@@ -1,5 +1,6 @@
 //! Python environments with the reference implementations as black boxes: one with all of them for the interop tests in
-//! `target/venv`, one with `struct-frame` alone, which is there in seconds, for its bench in `target/venv-struct-frame`.
+//! `target/venv`, one with `struct-frame` alone, which is there in seconds, for its bench in `target/venv-struct-frame`;
+//! and one with a `cmake` for machines whose own is too old to build the peers of benches, in `target/venv-cmake`.
 //!
 //! A stamp file holds what was installed, so that a second run costs nothing; a changed list of packages, or a deleted
 //! folder, sets an environment up anew.
@@ -15,6 +16,9 @@ use crate::process::quiet;
 
 /// What generates the peers of the struct-frame bench.
 const STRUCT_FRAME: &str = "struct-frame==0.10.9";
+
+/// What builds the C++ peers of benches.
+const CMAKE: &str = "cmake>=3.26,<4";
 
 /// Without these the interop tests would prove nothing: failing to install one fails the step.
 const REQUIRED: &[&str] =
@@ -44,6 +48,13 @@ pub(crate) fn ensure_struct_frame(target: &Path) -> Result<PathBuf> {
         return Ok(environment.interpreter);
     }
     Ok(ensure_with(target.join("venv-struct-frame"), &[STRUCT_FRAME], &[])?.interpreter)
+}
+
+/// The folder of programs of an environment that holds `cmake`.
+pub(crate) fn ensure_cmake(target: &Path) -> Result<PathBuf> {
+    let folder = target.join("venv-cmake");
+    ensure_with(folder.clone(), &[CMAKE], &[])?;
+    Ok(folder.join("bin"))
 }
 
 /// The environment as an earlier run left it, when that held the same packages.
