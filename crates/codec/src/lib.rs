@@ -16,6 +16,8 @@ mod error; // what went wrong, in which codec, at which byte
 pub mod finite; // NaN and infinities found, minimum and maximum
 #[cfg(feature = "lz4")]
 pub mod lz4; // LZ4 blocks with their length
+#[cfg(any(feature = "lz4", feature = "blosc2"))]
+mod lz4_block; // LZ4 blocks read
 #[cfg(feature = "mask")]
 pub mod mask; // NaN and infinities set aside and put back
 #[cfg(feature = "packing")]

@@ -2,6 +2,7 @@
 
 use super::params::{Blosc2Params, InnerCodec, StreamFormat};
 use super::{blosclz, lz4hc};
+use crate::lz4_block;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use lz4_flex::block::CompressTable;
 use zstd_safe::{CCtx, DCtx};
@@ -75,7 +76,8 @@ impl Decompressor {
     pub(super) fn decompress(&mut self, format: StreamFormat, input: &[u8], out: &mut [u8]) -> Result<(), String> {
         let len = match format {
             StreamFormat::BloscLz => return blosclz::decompress(input, out).map_err(str::to_owned),
-            StreamFormat::Lz4 => lz4_flex::block::decompress_into(input, out).map_err(|error| error.to_string())?,
+            StreamFormat::Lz4 => lz4_block::decode(input, out)
+                .map_err(|fault| format!("{} (byte {} of the stream)", fault.problem, fault.at))?,
             StreamFormat::Zlib => {
                 let state = self.zlib.get_or_insert_with(|| Decompress::new(true));
                 state.reset(true);

@@ -7,7 +7,7 @@ mod append; // blocks of long literals, appended
 mod literals; // blocks of long literals, in parts
 
 use crate::codec::Gathered;
-use crate::{Codec, CodecError, alloc};
+use crate::{Codec, CodecError, alloc, lz4_block};
 use lz4_flex::block;
 use std::borrow::Cow;
 
@@ -56,9 +56,9 @@ impl Codec for Lz4 {
     fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
         self.check_claim(encoded, out.len() as u64)?;
         let block = encoded.get(PREFIX..).unwrap_or_default();
-        let len = block::decompress_into(block, out).map_err(|error| {
-            CodecError::format(NAME, "bad_block", format!("{error} (expecting {} decoded bytes)", out.len()))
-                .at(PREFIX as u64)
+        let len = lz4_block::decode(block, out).map_err(|fault| {
+            let message = format!("{} (expecting {} decoded bytes)", fault.problem, out.len());
+            CodecError::format(NAME, "bad_block", message).at((PREFIX + fault.at) as u64)
         })?;
         if len == out.len() { Ok(()) } else { Err(CodecError::length(NAME, out.len() as u64, len as u64)) }
     }
