@@ -27,8 +27,8 @@ fn main() -> ExitCode {
     };
     let again = if has("--check") { 5 } else { 0 };
     let mut bench = Bench { effort, again, check: Check::default() };
-    println!("| row | tensors | peer | ours µs | peer µs | times | median | target |");
-    println!("|---|--:|---|--:|--:|--:|--:|--:|");
+    println!("| row | tensors | peer | ours µs | peer µs | times | median | target | pages ours | pages peer |");
+    println!("|---|--:|---|--:|--:|--:|--:|--:|---|---|");
     for (count, open_target, serialise_target) in
         [(10, 4.0, None), (1_000, 7.0, Some(3.0)), (10_000, 8.0, None), (100_000, 12.0, Some(2.2))]
     {
@@ -98,14 +98,15 @@ impl Bench {
         mut theirs: impl FnMut() -> B,
     ) {
         let found: Duel = settled(self.again, target, || duel(self.effort, &mut ours, &mut theirs));
-        let micros = |time: Duration| time.as_nanos() as f64 / 1000.0 / f64::from(calls);
         let wanted = target.map_or_else(|| "–".to_owned(), |target| format!("{target}"));
         println!(
-            "| {what} | {count} | {peer} | {:.2} | {:.2} | {:.1} | {:.1} | {wanted} |",
-            micros(found.ours.time),
-            micros(found.peer.time),
+            "| {what} | {count} | {peer} | {:.2} | {:.2} | {:.1} | {:.1} | {wanted} | {} | {} |",
+            found.ours.micros(calls),
+            found.peer.micros(calls),
             found.times(),
-            found.median()
+            found.median(),
+            found.ours.pages(),
+            found.peer.pages(),
         );
         self.check.row(&format!("{what}, {count} tensors, {peer}"), found.speed(), target, None);
     }

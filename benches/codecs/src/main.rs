@@ -93,7 +93,7 @@ impl Bench {
             let target = row.target(operation, table.threads);
             let mut found = measure();
             for _ in 0..self.again {
-                if reaches(speed(&found), target) {
+                if reaches(found.speed(), target) {
                     break;
                 }
                 found = found.join(&measure());
@@ -107,18 +107,13 @@ impl Bench {
                 }
             }
             let name = format!("{}, {}, {}, {} threads", row.name, row.data.name(), operation.name(), table.threads);
-            self.check.row(&name, speed(&found), target, (row.compression != "none").then_some(size));
+            self.check.row(&name, found.speed(), target, (row.compression != "none").then_some(size));
             table.print(operation, note, bytes, size, target, &found);
             if found.peer.time < found.ours.time {
                 self.lost.push(name);
             }
         }
     }
-}
-
-/// The better of the best calls' ratio and the median over the rounds: noise only ever hides speed.
-fn speed(duel: &Duel) -> f64 {
-    duel.times().max(duel.median())
 }
 
 struct Table<'a> {
@@ -131,7 +126,7 @@ struct Table<'a> {
 impl Table<'_> {
     fn print(&self, operation: Operation, note: &str, bytes: usize, size: f64, target: Option<f64>, found: &Duel) {
         let (row, threads, limit, ours, peer) = (self.row, self.threads, self.limit, found.ours, found.peer);
-        let micros = ours.time.as_nanos() as f64 / 1e3;
+        let micros = ours.micros(1);
         let rate = if operation == Operation::View { "–".to_owned() } else { format!("{:.2}", ours.rate(bytes)) };
         let target = target.map_or_else(String::new, |target| target.to_string());
         println!(

@@ -21,8 +21,8 @@ fn main() -> ExitCode {
     let again = if flag("--check") { 5 } else { 0 };
     let folder = tempfile::tempdir().expect("a folder for the files");
     let mut check = Check::default();
-    println!("| row | ours µs | beside it | its µs | times | target |");
-    println!("|---|--:|---|--:|--:|--:|");
+    println!("| row | ours µs | beside it | its µs | times | target | pages ours | its pages |");
+    println!("|---|--:|---|--:|--:|--:|---|---|");
     for row in ROWS.iter().filter(|row| only.is_none_or(|text| row.name.contains(text.as_str()))) {
         let mut run = (row.prepare)(folder.path());
         for against in &mut run.against {
@@ -41,8 +41,14 @@ fn main() -> ExitCode {
 }
 
 fn print(row: &str, against: &Against<'_>, found: &Duel) {
-    let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
-    let (ours, its) = (micros(found.ours.time), micros(found.peer.time));
-    let target = (against.target * 100.0).round() / 100.0;
-    println!("| {row} | {ours:.2} | {} | {its:.2} | {:.2} | {target} |", against.name, found.times());
+    println!(
+        "| {row} | {:.2} | {} | {:.2} | {:.2} | {} | {} | {} |",
+        found.ours.micros(1),
+        against.name,
+        found.peer.micros(1),
+        found.times(),
+        (against.target * 100.0).round() / 100.0,
+        found.ours.pages(),
+        found.peer.pages(),
+    );
 }

@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         let times: Vec<String> = curve.times.iter().map(|(_, time)| duration(*time)).collect();
         println!("| {}, time | {} |", curve.name, times.join(" | "));
         let memory: Vec<String> = curve.memory.iter().map(|(_, bytes)| size(*bytes)).collect();
-        println!("| {}, memory | {} |", curve.name, memory.join(" | "));
+        println!("| {}, peak memory | {} |", curve.name, memory.join(" | "));
     }
     std::fs::write(out, draw(&curves)).expect("the plot is written");
     ExitCode::SUCCESS

@@ -1,5 +1,6 @@
 //! Timing: one call at a time, both sides in turn, the best call of all rounds.
 
+use crate::pages::faults;
 use crate::reaches;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 pub struct Best {
     /// How long it took.
     pub time: Duration,
-    /// Page faults of the call with the fewest: 0 means that all memory it wrote was warm.
+    /// Page faults it caused: 0 means that all memory it wrote was warm.
     pub faults: u64,
 }
 
@@ -21,10 +22,15 @@ impl Best {
         bytes as f64 / self.time.as_nanos().max(1) as f64
     }
 
-    /// The better of two, in time and in page faults.
+    /// The faster of two; of two that are equally fast, the one with fewer page faults.
     #[must_use]
     pub fn min(self, other: Self) -> Self {
-        Self { time: self.time.min(other.time), faults: self.faults.min(other.faults) }
+        if (other.time, other.faults) < (self.time, self.faults) { other } else { self }
+    }
+
+    /// Millionths of a second, of which the work was done `calls` times over.
+    pub fn micros(self, calls: u32) -> f64 {
+        self.time.as_nanos() as f64 / 1e3 / f64::from(calls)
     }
 
     /// Whether its output pages were warm.
@@ -135,20 +141,12 @@ fn turn<A>(effort: Effort, best: &mut Best, work: &mut impl FnMut() -> A) {
     let begin = Instant::now();
     let mut calls = 0;
     while calls < 2 || (begin.elapsed() < effort.turn && calls < 1000) {
-        let before = minor_faults();
+        let before = faults();
         let start = Instant::now();
         let result = black_box(work());
         let time = start.elapsed();
-        best.faults = best.faults.min(minor_faults().saturating_sub(before));
-        best.time = best.time.min(time);
+        *best = best.min(Best { time, faults: faults().saturating_sub(before) });
         drop(result);
         calls += 1;
     }
-}
-
-/// Page faults of this process so far that needed no disk; 0 where the system does not say.
-fn minor_faults() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default();
-    fields.split_whitespace().nth(7).and_then(|field| field.parse().ok()).unwrap_or(0)
 }

@@ -30,8 +30,10 @@ fn main() -> ExitCode {
         check: Check::default(),
         lost: Vec::new(),
     };
-    println!("| what | bytes | ours ns | ours GB/s | peer | peer GB/s | times | median | target |");
-    println!("|---|--:|--:|--:|---|--:|--:|--:|--:|");
+    println!(
+        "| what | bytes | ours ns | ours GB/s | peer | peer GB/s | times | median | target | pages ours | pages peer |"
+    );
+    println!("|---|--:|--:|--:|---|--:|--:|--:|--:|---|---|");
     checksums(&mut table);
     small(&mut table);
     large(&mut table);
@@ -83,13 +85,13 @@ impl Table {
             let checked = !matches!(aim, Aim::Limit);
             let mut found = duel(self.effort, &mut ours, &mut *work);
             for _ in 0..self.again {
-                if !checked || reaches(speed(&found), target) {
+                if !checked || reaches(found.speed(), target) {
                     break;
                 }
                 found = found.join(&duel(self.effort, &mut ours, &mut *work));
             }
             println!(
-                "| {what} | {} | {:.1} | {:.2} | {name} | {:.2} | {:.2} | {:.2} | {} |",
+                "| {what} | {} | {:.1} | {:.2} | {name} | {:.2} | {:.2} | {:.2} | {} | {} | {} |",
                 bytes / items,
                 found.ours.time.as_nanos() as f64 / items as f64,
                 found.ours.rate(bytes),
@@ -97,20 +99,17 @@ impl Table {
                 found.times(),
                 found.median(),
                 target.map_or_else(String::new, |target| target.to_string()),
+                found.ours.pages(),
+                found.peer.pages(),
             );
             if checked {
-                self.check.row(&format!("{what} beside {name}"), speed(&found), target, None);
+                self.check.row(&format!("{what} beside {name}"), found.speed(), target, None);
                 if found.peer.time < found.ours.time {
                     self.lost.push(format!("{what} beside {name}"));
                 }
             }
         }
     }
-}
-
-/// The better of the best calls' ratio and the median over the rounds: noise only ever hides speed.
-fn speed(duel: &Duel) -> f64 {
-    duel.times().max(duel.median())
 }
 
 /// The sums alone, beside the loop that every peer has, and beside copying.

@@ -1,0 +1,72 @@
+//! What the machine allows: the part of a row's work that nobody can leave out, done alone.
+
+use crate::{Best, Effort, Fresh, alone};
+use std::hint::black_box;
+
+/// A limit that was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// What was done.
+    pub name: &'static str,
+    /// The best call.
+    pub best: Best,
+}
+
+impl Limit {
+    /// How near our time is to it: its time divided by ours, 1 when we take no longer.
+    pub fn reached(&self, ours: Best) -> f64 {
+        self.best.time.as_nanos() as f64 / ours.time.as_nanos().max(1) as f64
+    }
+}
+
+/// Measures a limit, in as many rounds as the sides of the row have but in a third of the time: there is one side only.
+pub fn limit<A>(effort: Effort, name: &'static str, work: impl FnMut() -> A) -> Limit {
+    Limit { name, best: alone(Effort { turn: effort.turn / 3, ..effort }, work) }
+}
+
+/// Copies into memory that has been written before, on so many threads.
+pub fn copy(threads: usize, data: &[u8], out: &mut [u8]) {
+    let (data, out) = (black_box(data), black_box(&mut out[..data.len()]));
+    if threads <= 1 {
+        return out.copy_from_slice(data);
+    }
+    let each = data.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let mut parts = data.chunks(each).zip(out.chunks_mut(each));
+        let first = parts.next();
+        parts.for_each(|(data, out)| drop(scope.spawn(|| out.copy_from_slice(data))));
+        first.into_iter().for_each(|(data, out)| out.copy_from_slice(data));
+    });
+}
+
+/// Copies into memory that the system has just handed out.
+pub fn copy_fresh(threads: usize, data: &[u8]) -> Fresh {
+    let mut fresh = Fresh::new(data.len());
+    copy(threads, data, fresh.bytes());
+    fresh
+}
+
+/// Reads every byte once and does as little as possible with it.
+pub fn pass(data: &[u8]) -> u64 {
+    let (words, rest) = black_box(data).as_chunks::<8>();
+    let sum = words.iter().fold(0_u64, |sum, word| sum.wrapping_add(u64::from_ne_bytes(*word)));
+    rest.iter().fold(sum, |sum, byte| sum.wrapping_add(u64::from(*byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_copied_and_read() {
+        let data: Vec<u8> = (0..1000).map(|at| at as u8).collect();
+        for threads in [1, 2, 3] {
+            let mut out = vec![0; 1001];
+            copy(threads, &data, &mut out);
+            assert_eq!((&out[..1000], out[1000]), (&data[..], 0), "{threads} threads");
+            assert_eq!(copy_fresh(threads, &data).bytes(), data);
+        }
+        copy(2, &[], &mut []);
+        assert_eq!(pass(&[1, 0, 0, 0, 0, 0, 0, 0, 5]), 6);
+    }
+}
