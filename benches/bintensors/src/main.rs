@@ -4,11 +4,13 @@
 //! `--check` every row is held against its target; `--quick` takes a fraction of the time.
 
 mod heap; // what each side holds
+mod limits; // what the machine allows
 mod ours; // our side, which the tests of the crate run too
 
-use bench_harness::{Check, Duel, Effort, duel, settled};
+use bench_harness::{Best, Check, Duel, Effort, Limit, duel, settled};
 use fw_bintensors::{BinTensors, Dtype, Plan, WriteOptions};
 use heap::{Counted, held};
+use limits::touch;
 use ours::{Model, ZEROS};
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -16,6 +18,9 @@ use std::time::Duration;
 
 #[global_allocator]
 static HEAP: Counted = Counted;
+
+const HEADER: &str = "| row | tensors | peer | ours µs | peer µs | times | median | target | limit | limit µs | of limit \
+    | pages ours | pages peer |";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -27,8 +32,8 @@ fn main() -> ExitCode {
     };
     let again = if has("--check") { 5 } else { 0 };
     let mut bench = Bench { effort, again, check: Check::default() };
-    println!("| row | tensors | peer | ours µs | peer µs | times | median | target | pages ours | pages peer |");
-    println!("|---|--:|---|--:|--:|--:|--:|--:|---|---|");
+    println!("{HEADER}");
+    println!("|---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|---|---|");
     for (count, open_target, serialise_target) in
         [(10, 4.0, None), (1_000, 7.0, Some(3.0)), (10_000, 8.0, None), (100_000, 12.0, Some(2.2))]
     {
@@ -94,17 +99,22 @@ impl Bench {
         &mut self,
         (what, count, peer): (&str, usize, &str),
         (calls, target): (u32, Option<f64>),
+        limit: impl FnOnce(Effort, Best) -> Limit,
         mut ours: impl FnMut() -> A,
         mut theirs: impl FnMut() -> B,
     ) {
         let found: Duel = settled(self.again, target, || duel(self.effort, &mut ours, &mut theirs));
+        let limit = limit(self.effort, found.ours);
         let wanted = target.map_or_else(|| "–".to_owned(), |target| format!("{target}"));
         println!(
-            "| {what} | {count} | {peer} | {:.2} | {:.2} | {:.1} | {:.1} | {wanted} | {} | {} |",
+            "| {what} | {count} | {peer} | {:.2} | {:.2} | {:.1} | {:.1} | {wanted} | {} | {:.2} | {:.2} | {} | {} |",
             found.ours.micros(calls),
             found.peer.micros(calls),
             found.times(),
             found.median(),
+            limit.name,
+            limit.best.micros(calls),
+            limit.reached(found.ours),
             found.ours.pages(),
             found.peer.pages(),
         );
@@ -121,13 +131,14 @@ impl Bench {
                 ours::open(&model.file, asked);
             }
         };
-        self.row(("open and one lookup", count, "bintensors"), (calls, Some(target)), ours, || {
+        let limit = |effort, _| limits::walk(effort, model, calls);
+        self.row(("open and one lookup", count, "bintensors"), (calls, Some(target)), limit, ours, || {
             for _ in 0..calls {
                 let file = bintensors::BinTensors::deserialize(black_box(&model.file)).unwrap();
                 black_box(file.tensor(asked).unwrap());
             }
         });
-        self.row(("open and one lookup", count, "safetensors"), (calls, Some(25.0)), ours, || {
+        self.row(("open and one lookup", count, "safetensors"), (calls, Some(25.0)), limit, ours, || {
             for _ in 0..calls {
                 let file = safetensors::SafeTensors::deserialize(black_box(&peers.safetensors)).unwrap();
                 black_box(file.tensor(asked).unwrap());
@@ -146,10 +157,11 @@ impl Bench {
         );
         let count = model.tensors.len();
         let ours = || names.iter().for_each(|name| drop(black_box(a.tensor(name).unwrap())));
-        self.row(("10 000 lookups", count, "bintensors"), (1, None), ours, || {
+        let limit = |effort, _| limits::compare(effort, model);
+        self.row(("10 000 lookups", count, "bintensors"), (1, None), limit, ours, || {
             names.iter().for_each(|name| drop(black_box(b.tensor(name).unwrap())));
         });
-        self.row(("10 000 lookups", count, "safetensors"), (1, None), ours, || {
+        self.row(("10 000 lookups", count, "safetensors"), (1, None), limit, ours, || {
             names.iter().for_each(|name| drop(black_box(c.tensor(name).unwrap())));
         });
     }
@@ -158,10 +170,11 @@ impl Bench {
         let (a, b, c) = (peers.model.views(), peers.bintensors(), peers.safetensors());
         let count = peers.model.tensors.len();
         let ours = || ours::write(&a);
-        self.row(("serialise", count, "bintensors"), (1, target), ours, || {
+        let limit = |effort, ours| limits::copied(effort, peers.model, ours);
+        self.row(("serialise", count, "bintensors"), (1, target), limit, ours, || {
             bintensors::serialize(b.iter().map(|(name, view)| (*name, view)), &None).unwrap()
         });
-        self.row(("serialise", count, "safetensors"), (1, None), ours, || {
+        self.row(("serialise", count, "safetensors"), (1, None), limit, ours, || {
             safetensors::serialize(c.iter().map(|(name, view)| (*name, view)), None).unwrap()
         });
     }
@@ -207,12 +220,10 @@ impl Bench {
             // SAFETY: the file lies in this process's own temporary folder, and nothing writes to it any more.
             unsafe { memmap2::Mmap::map(&file) }.unwrap()
         };
-        let touch = |data: &[u8]| {
-            black_box(data.iter().step_by(4096).map(|byte| u64::from(*byte)).sum::<u64>());
-        };
         self.row(
             ("map 1 GiB, open, touch 4 MiB", 256, "bintensors"),
             (1, None),
+            |effort, _| limits::mapped(effort, &path, 4 << 20),
             || touch(BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data()),
             || touch(bintensors::BinTensors::deserialize(&map()).unwrap().tensor("layer.77.weight").unwrap().data()),
         );

@@ -9,11 +9,13 @@
 // cannot do threads), the one made for Rust must come before the other.
 extern crate tensogram;
 
+mod limits; // what the machine allows
 mod ours;
 mod peer;
 mod rows;
 
-use bench_harness::{Check, Duel, Effort, alone, duel, reaches};
+use bench_harness::{Check, Duel, Effort, Limit, alone, copy_fresh, duel, reaches};
+use limits::Limits;
 use ours::Ours;
 use peer::Peer;
 use rows::{Data, Operation, ROWS, Row, is_close, middle};
@@ -22,7 +24,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 const HEADER: &str = "| pipeline | data | operation | threads | ours µs | ours GB/s | tensogram GB/s | times | target | payload \
-    | memcpy GB/s | pages ours | pages tensogram |";
+    | limit | limit GB/s | of limit | pages ours | pages tensogram |";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,19 +35,18 @@ fn main() -> ExitCode {
     let mut bench =
         Bench { effort, again: if flag("--check") { 3 } else { 0 }, check: Check::default(), lost: Vec::new() };
     println!("{HEADER}");
-    println!("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|---|");
+    println!("|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|---|---|");
     for row in ROWS {
         if !names.is_empty() && !names.iter().any(|name| row.name.contains(name.as_str())) {
             continue;
         }
         let data = row.data.bytes(row.data.shape());
-        let limit = memcpy(effort, &data);
         for &threads in row.threads {
-            bench.run(&Table { row, threads, limit, bytes: data.len() }, &data);
+            bench.run(&Table { row, threads, bytes: data.len() }, &data);
         }
     }
     println!();
-    println!("Copies into fresh pages: {:.1} GB/s (f64 64 MiB, a new `Vec` each time).", fresh_copy(effort));
+    println!("{}", fresh_copies(effort));
     println!();
     match bench.lost.as_slice() {
         [] => println!("No row is lost."),
@@ -79,6 +80,7 @@ impl Bench {
         let size = Ours::payload_len(&message) as f64 / Ours::payload_len(&theirs) as f64;
         let mut out = vec![1; data.len()];
         let range = middle(shape);
+        let limits = Limits::new(row, table.threads, data, &message);
         for &operation in row.operations {
             let mut measure = || match operation {
                 Operation::Encode => duel(effort, || ours.encode(data), || peer.encode(data)),
@@ -108,7 +110,8 @@ impl Bench {
             }
             let name = format!("{}, {}, {}, {} threads", row.name, row.data.name(), operation.name(), table.threads);
             self.check.row(&name, found.speed(), target, (row.compression != "none").then_some(size));
-            table.print(operation, note, bytes, size, target, &found);
+            let limit = limits.measure(effort, operation, found.ours);
+            table.print(&Line { operation, note, bytes, size, target, limit }, &found);
             if found.peer.time < found.ours.time {
                 self.lost.push(name);
             }
@@ -119,37 +122,52 @@ impl Bench {
 struct Table<'a> {
     row: &'a Row,
     threads: usize,
-    limit: f64,
     bytes: usize,
 }
 
+/// What a line says beside the figures of both sides.
+struct Line {
+    operation: Operation,
+    note: &'static str,
+    /// Bytes decoded or encoded.
+    bytes: usize,
+    /// Our payload as a part of the peer's.
+    size: f64,
+    target: Option<f64>,
+    limit: Option<Limit>,
+}
+
 impl Table<'_> {
-    fn print(&self, operation: Operation, note: &str, bytes: usize, size: f64, target: Option<f64>, found: &Duel) {
-        let (row, threads, limit, ours, peer) = (self.row, self.threads, self.limit, found.ours, found.peer);
-        let micros = ours.micros(1);
-        let rate = if operation == Operation::View { "–".to_owned() } else { format!("{:.2}", ours.rate(bytes)) };
-        let target = target.map_or_else(String::new, |target| target.to_string());
+    fn print(&self, line: &Line, found: &Duel) {
+        let (ours, peer, bytes) = (found.ours, found.peer, line.bytes);
+        let rate =
+            if line.operation == Operation::View { "–".to_owned() } else { format!("{:.2}", ours.rate(bytes)) };
+        let limit = line.limit.map_or_else(
+            || "– | – | –".to_owned(),
+            |limit| format!("{} | {:.2} | {:.2}", limit.name, limit.best.rate(bytes), limit.reached(ours)),
+        );
         println!(
-            "| {} | {} | {}{note} | {threads} | {micros:.1} | {rate} | {:.2} | {:.2} | {target} | {size:.3} | {limit:.1} | {} | {} |",
-            row.name,
-            row.data.name(),
-            operation.name(),
+            "| {} | {} | {}{} | {} | {:.1} | {rate} | {:.2} | {:.2} | {} | {:.3} | {limit} | {} | {} |",
+            self.row.name,
+            self.row.data.name(),
+            line.operation.name(),
+            line.note,
+            self.threads,
+            ours.micros(1),
             peer.rate(bytes),
             found.times(),
+            line.target.map_or_else(String::new, |target| target.to_string()),
+            line.size,
             ours.pages(),
             peer.pages(),
         );
     }
 }
 
-/// Copying the object into warm memory.
-fn memcpy(effort: Effort, data: &[u8]) -> f64 {
-    let mut out = vec![1; data.len()];
-    alone(effort, || black_box(&mut out).copy_from_slice(black_box(data))).rate(data.len())
-}
-
-/// Copying 64 MiB into memory that the system has just handed out.
-fn fresh_copy(effort: Effort) -> f64 {
+/// How fast 64 MiB are copied into memory that the system has just handed out.
+fn fresh_copies(effort: Effort) -> String {
     let data = Data::Large64.bytes(Data::Large64.shape());
-    alone(effort, || black_box(&data).to_vec()).rate(data.len())
+    let huge = alone(effort, || copy_fresh(1, &data)).rate(data.len());
+    let plain = alone(effort, || black_box(&data).to_vec()).rate(data.len());
+    format!("A copy of 64 MiB into fresh pages: {huge:.1} GB/s in huge pages, {plain:.1} GB/s in a new `Vec`.")
 }

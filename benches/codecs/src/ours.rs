@@ -60,6 +60,12 @@ impl Ours {
         parts.pop().expect("one range")
     }
 
+    /// The payload of anybody's message.
+    #[allow(dead_code, reason = "the tests measure nothing")]
+    pub(crate) fn payload(message: &[u8]) -> &[u8] {
+        MessageView::open(message).expect("open").object(0).expect("one object").payload()
+    }
+
     /// Bytes of payload and masks in anybody's message.
     pub(crate) fn payload_len(message: &[u8]) -> usize {
         let view = MessageView::open(message).expect("open");

@@ -1,6 +1,7 @@
 //! What is measured: objects and the pipelines they go through. Knows no implementation.
 
 /// One line of work.
+#[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) data: Data,
@@ -22,6 +23,18 @@ impl Row {
     #[allow(dead_code, reason = "the tests measure nothing")]
     pub(crate) fn target(&self, operation: Operation, threads: usize) -> Option<f64> {
         self.targets.iter().find(|(of, on, _)| *of == operation && *on == threads).map(|(_, _, times)| *times)
+    }
+
+    /// A parameter of its codecs.
+    #[allow(dead_code, reason = "the tests measure nothing")]
+    pub(crate) fn param(&self, name: &str) -> Option<Param> {
+        self.params.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    /// Whether values are packed to numbers of so many bits.
+    #[allow(dead_code, reason = "the tests measure nothing")]
+    pub(crate) fn is_packed_to(&self, width: u64) -> bool {
+        matches!(self.param("sp_bits_per_value"), Some(Param::Integer(bits)) if bits == width)
     }
 }
 

@@ -1,14 +1,16 @@
 //! What is measured, and what was promised.
 
 use crate::{fixtures, ours};
-use bench_harness::{Duel, Effort, duel};
+use bench_harness::{Duel, Effort, duel, pass};
 use fw_source::LeftAlone;
 use fw_tensogram::DecodeOptions;
 use fw_tensor::Selection;
 use std::fs::File;
 use std::hint::black_box;
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::rc::Rc;
 
 /// A row: how its files are made and what is timed on them.
 pub(crate) struct Row {
@@ -24,13 +26,19 @@ pub(crate) struct Run {
 /// Something that our side is held against.
 pub(crate) struct Against<'a> {
     pub(crate) name: &'static str,
-    pub(crate) target: f64,
+    /// How many times as fast we must be; a limit that is only shown has none.
+    pub(crate) target: Option<f64>,
     pub(crate) measure: Box<dyn FnMut(Effort) -> Duel + 'a>,
 }
 
 impl<'a> Against<'a> {
     fn new(name: &'static str, target: f64, measure: impl FnMut(Effort) -> Duel + 'a) -> Self {
-        Self { name, target, measure: Box::new(measure) }
+        Self { name, target: Some(target), measure: Box::new(measure) }
+    }
+
+    /// The part of the work that nobody can leave out.
+    fn limit(name: &'static str, measure: impl FnMut(Effort) -> Duel + 'a) -> Self {
+        Self { name, target: None, measure: Box::new(measure) }
     }
 }
 
@@ -52,6 +60,7 @@ fn peer_options() -> tensogram::DecodeOptions {
 fn count(folder: &Path, elements: u64, target: f64, floor: Option<f64>) -> Run {
     const COUNT: usize = 20_000;
     let path = fixtures::many(folder, COUNT, elements);
+    let whole = read_whole(&path);
     let (by_peer, by_calls) = (path.clone(), path);
     let peer = move |effort| {
         let peer = || tensogram::TensogramFile::open(&by_peer).expect("opens").message_count().expect("counts");
@@ -71,13 +80,31 @@ fn count(folder: &Path, elements: u64, target: f64, floor: Option<f64>) -> Run {
         };
         duel(effort, || ours::count(&by_calls), bare)
     };
-    let mut against = vec![Against::new("tensogram", target, peer)];
-    against.extend(floor.map(|target| Against::new("a bare `pread` per message", target, calls)));
-    Run { against }
+    let limit = match floor {
+        Some(target) => Against::new("a bare `pread` per message", target, calls),
+        None => Against::limit("reading the file", whole),
+    };
+    Run { against: vec![Against::new("tensogram", target, peer), limit] }
+}
+
+/// Counting beside reading the whole file in pieces, which is what finding every message takes where they are short.
+fn read_whole(path: &Path) -> impl FnMut(Effort) -> Duel + 'static {
+    let path = path.to_owned();
+    move |effort| {
+        let mut piece = vec![1; 256 << 10];
+        let mut bare = || {
+            let mut file = File::open(&path).expect("opens");
+            while file.read(&mut piece).expect("reads") > 0 {
+                black_box(&piece);
+            }
+        };
+        duel(effort, || ours::count(&path), &mut bare)
+    }
 }
 
 fn junk(folder: &Path) -> Run {
     let path = fixtures::gap(folder, 4 << 20);
+    let whole = read_whole(&path);
     let measure = move |effort: Effort| {
         let ours = || ours::count(&path);
         let peer = || tensogram::TensogramFile::open(&path).expect("opens").message_count().expect("counts");
@@ -85,28 +112,43 @@ fn junk(folder: &Path) -> Run {
         // The peer takes seconds: once is enough.
         duel(Effort { rounds: 1, ..effort }, ours, peer)
     };
-    Run { against: vec![Against::new("tensogram", 1_000.0, measure)] }
+    Run { against: vec![Against::new("tensogram", 1_000.0, measure), Against::limit("reading the file", whole)] }
 }
 
 fn metadata(folder: &Path) -> Run {
     let path = fixtures::single(folder, 1, &[16 << 20]);
+    let by_calls = path.clone();
     let measure = move |effort| {
         let ours = || ours::metadata(&path);
         let peer = || tensogram::TensogramFile::open(&path).expect("opens").decode_metadata(0).expect("metadata");
         duel(effort, ours, peer)
     };
-    Run { against: vec![Against::new("tensogram", 3_000.0, measure)] }
+    let calls = move |effort| {
+        let bare = || {
+            let file = File::open(&by_calls).expect("opens");
+            let mut head = [0; 256];
+            file.read_exact_at(&mut head, 0).expect("reads");
+            head
+        };
+        duel(effort, || ours::metadata(&by_calls), bare)
+    };
+    Run { against: vec![Against::new("tensogram", 3_000.0, measure), Against::limit("one `pread` call", calls)] }
 }
 
 fn late_object(_: &Path) -> Run {
-    let message = fixtures::message(5_000, &[16]);
+    let message = Rc::<[u8]>::from(fixtures::message(5_000, &[16]));
     let options = DecodeOptions::default();
+    let (again, same) = (Rc::clone(&message), options.clone());
     let measure = move |effort| {
         let ours = || ours::object(&message, 4_999, &options);
         let peer = || tensogram::decode_object(&message, 4_999, &peer_options()).expect("decodes");
         duel(effort, ours, peer)
     };
-    Run { against: vec![Against::new("tensogram `decode_object`", 500.0, measure)] }
+    // Where every object begins and how long it is, as the index says it.
+    let index = vec![1; 5_000 * 2 * 8];
+    let numbers = move |effort| duel(effort, || ours::object(&again, 4_999, &same), || pass(&index));
+    let limit = Against::limit("reading 80 kB once", numbers);
+    Run { against: vec![Against::new("tensogram `decode_object`", 500.0, measure), limit] }
 }
 
 fn mapped(folder: &Path) -> Run {

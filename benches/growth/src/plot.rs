@@ -11,18 +11,14 @@ pub(crate) fn draw(curves: &[Curve]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 980 480\" font-family=\"sans-serif\" font-size=\"13\" \
          fill=\"{INK}\" role=\"img\">\n<title>Time and peak memory from ten to a million</title>\n"
     );
-    let panels: [(&str, f64, fn(f64) -> String, fn(&Curve) -> &[(usize, f64)]); 2] = [
-        ("time of one call", 80.0, duration, |curve| &curve.times),
-        ("peak memory of one call (0 B at the foot)", 570.0, size, |curve| &curve.memory),
-    ];
-    for (title, left, unit, points) in panels {
-        axes(&mut svg, title, left, unit);
-        for (curve, style) in curves.iter().zip(&STYLES) {
-            line(&mut svg, left, points(curve), style);
-        }
+    axes(&mut svg, TIME, "time of one call", duration);
+    axes(&mut svg, MEMORY, "peak memory of one call (0 B at the foot)", size);
+    for (curve, style) in curves.iter().zip(&STYLES) {
+        line(&mut svg, TIME, &curve.times, style);
+        line(&mut svg, MEMORY, &curve.memory, style);
     }
     for (at, (curve, style)) in curves.iter().zip(&STYLES).enumerate() {
-        let (x, y) = (80.0 + 490.0 * (at % 2) as f64, 432.0 + 26.0 * (at / 2) as f64);
+        let (x, y) = ([TIME, MEMORY][at % 2], 432.0 + 26.0 * (at / 2) as f64);
         let _ = writeln!(svg, "<path d=\"M{x} {y}h36\" stroke=\"{}\" stroke-width=\"2.5\"/>", style.colour);
         mark(&mut svg, x + 18.0, y, style);
         let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", x + 46.0, y + 4.5, curve.name);
@@ -30,8 +26,11 @@ pub(crate) fn draw(curves: &[Curve]) -> String {
     svg + "</svg>\n"
 }
 
+/// Where the panels begin.
+const TIME: f64 = 80.0;
+const MEMORY: f64 = 570.0;
 const INK: &str = "#7a828c";
-const GRID: &str = "#8888884d";
+const GRID: &str = "stroke=\"#888\" stroke-opacity=\"0.3\"";
 const WIDTH: f64 = 390.0;
 const TOP: f64 = 50.0;
 const FOOT: f64 = 350.0;
@@ -66,17 +65,17 @@ fn y(value: f64) -> f64 {
     FOOT - (value.max(10.0).log10() - 1.0) / 8.0 * (FOOT - TOP)
 }
 
-fn axes(svg: &mut String, title: &str, left: f64, unit: fn(f64) -> String) {
+fn axes(svg: &mut String, left: f64, title: &str, unit: fn(f64) -> String) {
     let _ = writeln!(svg, "<text x=\"{left}\" y=\"28\" font-size=\"16\">{title}</text>");
     for (power, label) in (1..).zip(["10", "100", "1 000", "10 000", "100 000", "10⁶"]) {
         let at = x(left, 10_usize.pow(power));
-        let _ = writeln!(svg, "<path d=\"M{at:.1} {TOP}V{FOOT}\" stroke=\"{GRID}\"/>");
+        let _ = writeln!(svg, "<path d=\"M{at:.1} {TOP}V{FOOT}\" {GRID}/>");
         let _ = writeln!(svg, "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{label}</text>", FOOT + 20.0);
     }
     for power in 1..=9 {
         let value = 10_f64.powi(power);
         let (at, label) = (y(value), unit(value).replace(".0 ", " "));
-        let _ = writeln!(svg, "<path d=\"M{left} {at:.1}h{WIDTH}\" stroke=\"{GRID}\"/>");
+        let _ = writeln!(svg, "<path d=\"M{left} {at:.1}h{WIDTH}\" {GRID}/>");
         let _ = writeln!(svg, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", left - 8.0, at + 4.5);
     }
     let _ = writeln!(

@@ -19,24 +19,35 @@ impl Limit {
     }
 }
 
-/// Measures a limit, in as many rounds as the sides of the row have but in a third of the time: there is one side only.
+/// Measures a limit, in half the rounds that the sides of the row have, of half the length: there is one side only.
 pub fn limit<A>(effort: Effort, name: &'static str, work: impl FnMut() -> A) -> Limit {
-    Limit { name, best: alone(Effort { turn: effort.turn / 3, ..effort }, work) }
+    Limit { name, best: alone(Effort { rounds: effort.rounds.div_ceil(2), turn: effort.turn / 2 }, work) }
 }
 
-/// Copies into memory that has been written before, on so many threads.
-pub fn copy(threads: usize, data: &[u8], out: &mut [u8]) {
-    let (data, out) = (black_box(data), black_box(&mut out[..data.len()]));
+/// Does work on equal parts of the input and of the output, on so many threads. One of `units` is so many bytes of each.
+pub fn spread(
+    threads: usize,
+    units: (usize, usize),
+    input: &[u8],
+    output: &mut [u8],
+    work: impl Fn(&[u8], &mut [u8]) + Sync,
+) {
+    let (input, output) = (black_box(input), black_box(output));
     if threads <= 1 {
-        return out.copy_from_slice(data);
+        return work(input, output);
     }
-    let each = data.len().div_ceil(threads).max(1);
+    let each = (input.len() / units.0).div_ceil(threads).max(1);
     std::thread::scope(|scope| {
-        let mut parts = data.chunks(each).zip(out.chunks_mut(each));
-        let first = parts.next();
-        parts.for_each(|(data, out)| drop(scope.spawn(|| out.copy_from_slice(data))));
-        first.into_iter().for_each(|(data, out)| out.copy_from_slice(data));
+        let mut parts = input.chunks(each * units.0).zip(output.chunks_mut(each * units.1));
+        let (first, work) = (parts.next(), &work);
+        parts.for_each(|(input, output)| drop(scope.spawn(move || work(input, output))));
+        first.into_iter().for_each(|(input, output)| work(input, output));
     });
+}
+
+/// Copies into memory that has been written before.
+pub fn copy(threads: usize, data: &[u8], out: &mut [u8]) {
+    spread(threads, (1, 1), data, &mut out[..data.len()], |data, out| out.copy_from_slice(data));
 }
 
 /// Copies into memory that the system has just handed out.

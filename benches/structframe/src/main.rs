@@ -7,14 +7,16 @@
 
 mod ours;
 mod peer;
+mod table; // rows, printed and checked
 
-use bench_harness::{Check, Duel, Effort, duel, reaches};
+use bench_harness::{Check, Effort, copy};
 use fw_dynamic::Codec;
 use fw_structframe::Profile;
 use peer::Images;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
+use table::{Aim, Row, Table};
 
 const SMALL: usize = 4000;
 const LARGE: usize = 64;
@@ -30,10 +32,7 @@ fn main() -> ExitCode {
         check: Check::default(),
         lost: Vec::new(),
     };
-    println!(
-        "| what | bytes | ours ns | ours GB/s | peer | peer GB/s | times | median | target | pages ours | pages peer |"
-    );
-    println!("|---|--:|--:|--:|---|--:|--:|--:|--:|---|---|");
+    Table::print_header();
     checksums(&mut table);
     small(&mut table);
     large(&mut table);
@@ -50,87 +49,21 @@ fn main() -> ExitCode {
     if flag("--check") { table.check.exit() } else { ExitCode::SUCCESS }
 }
 
-/// What a peer is measured for. Complete: there is nothing else to hold a row against.
-#[derive(Clone, Copy)]
-enum Aim {
-    /// We want to be this many times as fast.
-    Times(f64),
-    /// We want not to be slower.
-    Even,
-    /// How fast the machine is: only shown.
-    Limit,
-}
-
-/// A peer: its name, what we want, and its work.
-type Peer<'a> = (&'static str, Aim, &'a mut dyn FnMut());
-
-struct Table {
-    effort: Effort,
-    /// How often a row that misses its target is measured again.
-    again: usize,
-    /// Parts of the names of the rows that are wanted; none means all.
-    names: Vec<String>,
-    check: Check,
-    lost: Vec<String>,
-}
-
-impl Table {
-    /// One row per peer. `items` share the time; `bytes` are processed in one call.
-    fn rows(&mut self, what: &str, bytes: usize, items: usize, mut ours: impl FnMut(), peers: Vec<Peer<'_>>) {
-        if !self.names.is_empty() && !self.names.iter().any(|name| what.contains(name.as_str())) {
-            return;
-        }
-        for (name, aim, work) in peers {
-            let target = if let Aim::Times(target) = aim { Some(target) } else { None };
-            let checked = !matches!(aim, Aim::Limit);
-            let mut found = duel(self.effort, &mut ours, &mut *work);
-            for _ in 0..self.again {
-                if !checked || reaches(found.speed(), target) {
-                    break;
-                }
-                found = found.join(&duel(self.effort, &mut ours, &mut *work));
-            }
-            println!(
-                "| {what} | {} | {:.1} | {:.2} | {name} | {:.2} | {:.2} | {:.2} | {} | {} | {} |",
-                bytes / items,
-                found.ours.time.as_nanos() as f64 / items as f64,
-                found.ours.rate(bytes),
-                found.peer.rate(bytes),
-                found.times(),
-                found.median(),
-                target.map_or_else(String::new, |target| target.to_string()),
-                found.ours.pages(),
-                found.peer.pages(),
-            );
-            if checked {
-                self.check.row(&format!("{what} beside {name}"), found.speed(), target, None);
-                if found.peer.time < found.ours.time {
-                    self.lost.push(format!("{what} beside {name}"));
-                }
-            }
-        }
-    }
-}
-
-/// The sums alone, beside the loop that every peer has, and beside copying.
+/// The sums beside the loop that every peer has.
 fn checksums(table: &mut Table) {
     let bytes: Vec<u8> = (0..2048_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
     for (len, target) in [(2048, 8.0), (64, 2.0)] {
         let bytes = &bytes[..len];
         assert_eq!(ours::fletcher(bytes), byte_loop(bytes));
         let calls = 100_000 / len;
-        let mut copy = vec![0; len];
+        let mut out = vec![0; len];
         table.rows(
-            "checksum",
-            len * calls,
-            calls,
+            Row { what: "checksum", bytes: len * calls, items: calls },
             || (0..calls).for_each(|_| sink(ours::fletcher(black_box(bytes)))),
-            vec![
-                ("byte loop", Aim::Times(target), &mut || (0..calls).for_each(|_| sink(byte_loop(black_box(bytes))))),
-                ("memcpy", Aim::Limit, &mut || {
-                    (0..calls).for_each(|_| black_box(&mut copy).copy_from_slice(black_box(bytes)))
-                }),
-            ],
+            ("memcpy", &mut || (0..calls).for_each(|_| black_box(&mut out).copy_from_slice(black_box(bytes)))),
+            vec![("byte loop", Aim::Times(target), &mut || {
+                (0..calls).for_each(|_| sink(byte_loop(black_box(bytes))));
+            })],
         );
     }
 }
@@ -145,6 +78,11 @@ fn byte_loop(bytes: &[u8]) -> [u8; 2] {
     [a, b]
 }
 
+/// The sums of every frame and nothing else: from behind its two start bytes to the two bytes that hold them.
+fn sums(frames: &[u8], len: usize) {
+    frames.chunks_exact(len).for_each(|frame| sink(ours::fletcher(&frame[2..len - 2])));
+}
+
 fn small(table: &mut Table) {
     let messages = ours::small_messages(SMALL);
     let theirs = peer::rust_small(&messages);
@@ -156,12 +94,11 @@ fn small(table: &mut Table) {
     assert_eq!((peer::rust_encode_small(&theirs, &mut out), &out), (bytes.len(), &bytes));
     assert_eq!((peer::encode_small_c(&images, &mut out), &out), (bytes.len(), &bytes));
     assert_eq!((peer::encode_small_cpp(&images, &mut out), &out), (bytes.len(), &bytes));
-    let (mut a, mut b, mut c, mut d) = (out.clone(), out.clone(), out.clone(), out);
+    let (mut a, mut b, mut c, mut d, mut e) = (out.clone(), out.clone(), out.clone(), out.clone(), out);
     table.rows(
-        "encode small, Standard",
-        bytes.len(),
-        SMALL,
+        Row { what: "encode small, Standard", bytes: bytes.len(), items: SMALL },
         || sink(ours::encode_small(black_box(&messages), &mut a)),
+        ("memcpy", &mut || copy(1, &bytes, &mut e)),
         vec![
             ("generated Rust", Aim::Times(1.0), &mut || sink(peer::rust_encode_small(black_box(&theirs), &mut b))),
             ("generated C", Aim::Even, &mut || sink(peer::encode_small_c(black_box(&images), &mut c))),
@@ -171,10 +108,9 @@ fn small(table: &mut Table) {
     let sum = ours::parse_small(&bytes);
     assert_eq!([peer::rust_parse_small(&bytes), peer::parse_small_c(&bytes), peer::parse_small_cpp(&bytes)], [sum; 3]);
     table.rows(
-        "parse small, Standard",
-        bytes.len(),
-        SMALL,
+        Row { what: "parse small, Standard", bytes: bytes.len(), items: SMALL },
         || sink(ours::parse_small(black_box(&bytes))),
+        ("the sums alone", &mut || sums(black_box(&bytes), 26)),
         vec![
             ("generated Rust", Aim::Times(5.0), &mut || sink(peer::rust_parse_small(black_box(&bytes)))),
             ("generated C", Aim::Even, &mut || sink(peer::parse_small_c(black_box(&bytes)))),
@@ -186,10 +122,9 @@ fn small(table: &mut Table) {
         [sum; 3]
     );
     table.rows(
-        "byte by byte small, Standard",
-        bytes.len(),
-        SMALL,
+        Row { what: "byte by byte small, Standard", bytes: bytes.len(), items: SMALL },
         || sink(ours::bytewise_small(black_box(&bytes))),
+        ("byte loop", &mut || sink(byte_loop(black_box(&bytes)))),
         vec![
             ("generated Rust", Aim::Times(15.0), &mut || sink(peer::rust_bytewise_small(black_box(&bytes)))),
             ("generated C", Aim::Times(1.0), &mut || sink(peer::bytewise_small_c(black_box(&bytes)))),
@@ -198,10 +133,9 @@ fn small(table: &mut Table) {
     let schema = schema();
     let codec = Codec::new(&schema);
     table.rows(
-        "columns of small, Standard",
-        bytes.len(),
-        SMALL,
+        Row { what: "columns of small, Standard", bytes: bytes.len(), items: SMALL },
         || sink(ours::columns(&codec, Profile::Standard, black_box(&bytes))),
+        ("memcpy", &mut || copy(1, &bytes, &mut e)),
         vec![("generated Rust into structs", Aim::Times(1.0), &mut || {
             sink(peer::rust_structs_small(black_box(&bytes)));
         })],
@@ -219,12 +153,11 @@ fn large(table: &mut Table) {
     assert_eq!((peer::rust_encode_large(&theirs, &mut out), &out), (bytes.len(), &bytes));
     assert_eq!((peer::encode_large_c(&images, &mut out), &out), (bytes.len(), &bytes));
     assert_eq!((peer::encode_large_cpp(&images, &mut out), &out), (bytes.len(), &bytes));
-    let (mut a, mut b, mut c, mut d) = (out.clone(), out.clone(), out.clone(), out);
+    let (mut a, mut b, mut c, mut d, mut e) = (out.clone(), out.clone(), out.clone(), out.clone(), out);
     table.rows(
-        "encode 2 KiB, Bulk",
-        bytes.len(),
-        LARGE,
+        Row { what: "encode 2 KiB, Bulk", bytes: bytes.len(), items: LARGE },
         || sink(ours::encode_large(black_box(&messages), &mut a)),
+        ("memcpy", &mut || copy(1, &bytes, &mut e)),
         vec![
             ("generated Rust", Aim::Times(5.0), &mut || sink(peer::rust_encode_large(black_box(&theirs), &mut b))),
             ("generated C", Aim::Even, &mut || sink(peer::encode_large_c(black_box(&images), &mut c))),
@@ -238,10 +171,9 @@ fn large(table: &mut Table) {
     );
     // Payloads are borrowed on every side.
     table.rows(
-        "parse 2 KiB, Bulk",
-        bytes.len(),
-        LARGE,
+        Row { what: "parse 2 KiB, Bulk", bytes: bytes.len(), items: LARGE },
         || sink(ours::frames_large(black_box(&bytes))),
+        ("the sums alone", &mut || sums(black_box(&bytes), 2068)),
         vec![
             ("generated Rust", Aim::Times(20.0), &mut || sink(peer::rust_frames_large(black_box(&bytes)))),
             ("generated C", Aim::Times(5.0), &mut || sink(peer::frames_large_c(black_box(&bytes)))),
@@ -251,10 +183,9 @@ fn large(table: &mut Table) {
     let sum = ours::parse_large(&bytes);
     assert_eq!([peer::rust_parse_large(&bytes), peer::parse_large_c(&bytes), peer::parse_large_cpp(&bytes)], [sum; 3]);
     table.rows(
-        "parse 2 KiB into structs, Bulk",
-        bytes.len(),
-        LARGE,
+        Row { what: "parse 2 KiB into structs, Bulk", bytes: bytes.len(), items: LARGE },
         || sink(ours::parse_large(black_box(&bytes))),
+        ("the sums alone", &mut || sums(black_box(&bytes), 2068)),
         vec![
             ("generated Rust", Aim::Even, &mut || sink(peer::rust_parse_large(black_box(&bytes)))),
             ("generated C", Aim::Even, &mut || sink(peer::parse_large_c(black_box(&bytes)))),
@@ -264,10 +195,9 @@ fn large(table: &mut Table) {
     let schema = schema();
     let codec = Codec::new(&schema);
     table.rows(
-        "columns of 2 KiB, Bulk",
-        bytes.len(),
-        LARGE,
+        Row { what: "columns of 2 KiB, Bulk", bytes: bytes.len(), items: LARGE },
         || sink(ours::columns(&codec, Profile::Bulk, black_box(&bytes))),
+        ("memcpy", &mut || copy(1, &bytes, &mut e)),
         vec![("generated Rust into structs", Aim::Times(1.0), &mut || {
             sink(peer::rust_structs_large(black_box(&bytes)));
         })],
