@@ -1,9 +1,12 @@
 //! Random access: where the objects of a message are, by its index when that can be trusted, by walking when not
 //! (TG-12.7).
 
-use super::{FrameRef, Lookup, OutlineBuilder, UnknownFrames, Walk, WalkEvent, advance, check_message_len, take};
-use crate::describe::Index;
-use crate::error::Result;
+use super::{
+    FrameRef, Gap, Lookup, Outline, OutlineBuilder, UnknownFrames, Walk, WalkEvent, advance, check_message_len,
+    in_doubt, take,
+};
+use crate::describe::{GlobalMetadata, Index};
+use crate::error::{Fault, Result, TensogramError};
 use crate::wire::{
     ALIGNMENT, FRAME_END, FRAME_HEADER_LEN, FrameHeader, FrameType, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN,
     PREAMBLE_LEN, Phase, Postamble, Preamble,
@@ -21,6 +24,26 @@ pub struct Directory {
     pub objects: Vec<Span>,
     /// Whether every frame was followed, rather than the index believed.
     pub walked: bool,
+    /// Where a frame may have been lost, unless something says that none was: the numbers of the objects behind it are in
+    /// doubt. An index that is believed leaves no doubt.
+    pub gap: Option<Gap>,
+}
+
+impl Directory {
+    /// Where object `index` is.
+    ///
+    /// # Errors
+    /// `Object` when there is none with this number; `Framing` when it cannot be told by its number.
+    pub(crate) fn object(&self, index: usize) -> Result<Span> {
+        match (&self.gap, self.objects.get(index)) {
+            (Some(gap), _) if index >= gap.objects_before => Err(in_doubt(gap).on(format!("object[{index}]"))),
+            (_, Some(span)) => Ok(*span),
+            (_, None) => {
+                let message = format!("no object {index}, the message has {}", self.objects.len());
+                Err(TensogramError::Object(Fault::misuse("object_index_out_of_range", message)))
+            }
+        }
+    }
 }
 
 /// The machine that finds out.
@@ -38,7 +61,7 @@ enum State {
     Seek {
         preamble: Preamble,
         length: u64,
-        walk: Walk,
+        walk: Box<Walk>,
         wanted: FrameType,
     },
     /// The index frame is known; its body is to be read.
@@ -48,6 +71,8 @@ enum State {
         frame: FrameRef,
     },
     Walk(Box<OutlineBuilder>),
+    /// A frame may have been lost: the metadata says how many objects there were.
+    Count(Box<Outline>),
 }
 
 impl Locate {
@@ -85,7 +110,13 @@ impl Locate {
                     let directory = Index::spans(bytes, body.start, &self.limits)
                         .ok()
                         .filter(|spans| plausible(spans, preamble, *length, frame, &self.limits).unwrap_or(false))
-                        .map(|objects| Directory { preamble: *preamble, length: *length, objects, walked: false });
+                        .map(|objects| Directory {
+                            preamble: *preamble,
+                            length: *length,
+                            objects,
+                            walked: false,
+                            gap: None,
+                        });
                     match directory {
                         Some(directory) => return Ok(Step::Done(directory)),
                         None => self.fall_back(),
@@ -93,9 +124,20 @@ impl Locate {
                 }
                 State::Walk(builder) => {
                     let outline = advance!(builder.poll(have)?);
-                    let objects = outline.objects.iter().map(|object| object.frame.span()).collect();
-                    let (preamble, length) = (outline.preamble, outline.length);
-                    return Ok(Step::Done(Directory { preamble, length, objects, walked: true }));
+                    if outline.gap.is_none() {
+                        return Ok(Step::Done(walked(&outline, None)));
+                    }
+                    self.state = State::Count(Box::new(outline));
+                }
+                State::Count(outline) => {
+                    let Some(metadata) = outline.metadata() else {
+                        return Ok(Step::Done(walked(outline, outline.gap)));
+                    };
+                    let body = metadata.body();
+                    let bytes = take!(have, body);
+                    let count = GlobalMetadata::from_cbor(bytes, body.start, &self.limits).map(|told| told.base.len());
+                    let gap = outline.gap.filter(|_| count.ok() != Some(outline.objects.len()));
+                    return Ok(Step::Done(walked(outline, gap)));
                 }
             }
         }
@@ -115,13 +157,23 @@ impl Locate {
         let end = length.saturating_sub(POSTAMBLE_LEN);
         let walk = Walk::bounded(end, UnknownFrames::Refuse);
         if preamble.flags.contains(MessageFlags::HEADER_INDEX) {
-            return Ok(Step::Done(State::Seek { preamble, length, walk, wanted: FrameType::HEADER_INDEX }));
+            return Ok(Step::Done(State::Seek {
+                preamble,
+                length,
+                walk: Box::new(walk),
+                wanted: FrameType::HEADER_INDEX,
+            }));
         }
         if preamble.flags.contains(MessageFlags::FOOTER_INDEX) {
             let postamble = Postamble::read(take!(have, Span::new(end, length)), end)?;
             if (PREAMBLE_LEN..end).contains(&postamble.first_footer_offset) {
                 let walk = walk.starting_at(postamble.first_footer_offset);
-                return Ok(Step::Done(State::Seek { preamble, length, walk, wanted: FrameType::FOOTER_INDEX }));
+                return Ok(Step::Done(State::Seek {
+                    preamble,
+                    length,
+                    walk: Box::new(walk),
+                    wanted: FrameType::FOOTER_INDEX,
+                }));
             }
         }
         Ok(Step::Done(State::Walk(Box::new(OutlineBuilder::new(self.available, self.limits)))))
@@ -130,6 +182,12 @@ impl Locate {
     fn fall_back(&mut self) {
         *self = Self::by_walking(self.available, self.limits);
     }
+}
+
+/// What a walk found.
+fn walked(outline: &Outline, gap: Option<Gap>) -> Directory {
+    let objects = outline.objects.iter().map(|object| object.frame.span()).collect();
+    Directory { preamble: outline.preamble, length: outline.length, objects, walked: true, gap }
 }
 
 /// The data object frame that fills `span` exactly, or `None` when something else stands there: the index lied.

@@ -19,8 +19,8 @@ pub use locate::{Directory, Locate, object_frame};
 pub use lookup::{Based, Lookup, on_slice};
 pub use object_parts::{ObjectParts, object_parts};
 pub use order::{Order, Placed};
-pub(crate) use outline::check_message_len;
-pub use outline::{ObjectRef, Outline, OutlineBuilder};
+pub use outline::{Gap, ObjectRef, Outline, OutlineBuilder};
+pub(crate) use outline::{check_message_len, in_doubt};
 pub use walk::{UnknownFrames, Walk, WalkEvent};
 
 /// Takes the bytes of a span from a lookup, or asks the driver for them and returns.

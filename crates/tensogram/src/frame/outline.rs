@@ -14,6 +14,15 @@ pub struct ObjectRef {
     pub preceder: Option<FrameRef>,
 }
 
+/// Bytes between frames that belong to none: a frame may have stood there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Where they are.
+    pub span: Span,
+    /// Data objects before them; the numbers of those behind are in doubt.
+    pub objects_before: usize,
+}
+
 /// The frames of one message, in order, found by walking all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
@@ -27,6 +36,8 @@ pub struct Outline {
     pub others: Vec<FrameRef>,
     /// Data objects, in order.
     pub objects: Vec<ObjectRef>,
+    /// The first place where a frame may have been lost.
+    pub gap: Option<Gap>,
 }
 
 impl Outline {
@@ -45,6 +56,17 @@ impl Outline {
             |frame: &&FrameRef| matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA);
         self.others.iter().rev().find(is_metadata).copied()
     }
+}
+
+/// Objects that cannot be told by their numbers.
+pub(crate) fn in_doubt(gap: &Gap) -> TensogramError {
+    let text = format!(
+        "{} bytes between frames belong to no frame and one may be lost: objects from number {} on cannot be told by their \
+         numbers",
+        gap.span.len(),
+        gap.objects_before
+    );
+    TensogramError::Framing(Fault::format("frame_chain_broken", text).at(gap.span.start))
 }
 
 /// Refuses a message that is longer than one may be.
@@ -94,7 +116,11 @@ impl OutlineBuilder {
         }
         self.order.finish()?;
         let (others, objects) = (std::mem::take(&mut self.others), std::mem::take(&mut self.objects));
-        Ok(Step::Done(Outline { preamble, postamble, length, others, objects }))
+        let gap = walk.gap().map(|span| {
+            let objects_before = objects.partition_point(|object| object.frame.start() < span.start);
+            Gap { span, objects_before }
+        });
+        Ok(Step::Done(Outline { preamble, postamble, length, others, objects, gap }))
     }
 
     fn open(&self, have: &(impl Lookup + ?Sized)) -> Result<Step<(Preamble, Postamble, u64, Walk)>> {

@@ -38,6 +38,10 @@ pub struct Walk {
     unknown: UnknownFrames,
     /// A header already read, whose end marker is still to be checked.
     pending: Option<FrameRef>,
+    /// Whether something other than zeros was passed over since the last frame.
+    passed: bool,
+    /// The first bytes passed over that may have been a frame.
+    gap: Option<Span>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,12 +62,17 @@ enum End {
 impl Walk {
     /// Walks a message whose frames end at `end`.
     pub const fn bounded(end: u64, unknown: UnknownFrames) -> Self {
-        Self { position: PREAMBLE_LEN, seek: Seek::Aligned, end: End::At(end), unknown, pending: None }
+        Self::new(End::At(end), unknown)
     }
 
     /// Walks a message of unknown length; its postamble must end at or before `limit`.
     pub const fn open_ended(limit: u64, unknown: UnknownFrames) -> Self {
-        Self { position: PREAMBLE_LEN, seek: Seek::Aligned, end: End::Open(limit), unknown, pending: None }
+        Self::new(End::Open(limit), unknown)
+    }
+
+    const fn new(end: End, unknown: UnknownFrames) -> Self {
+        let (position, seek) = (PREAMBLE_LEN, Seek::Aligned);
+        Self { position, seek, end, unknown, pending: None, passed: false, gap: None }
     }
 
     /// The same walk beginning at `position` instead of behind the preamble.
@@ -77,6 +86,11 @@ impl Walk {
     /// One past the last frame reported, or past the preamble.
     pub const fn position(&self) -> u64 {
         self.position
+    }
+
+    /// The first bytes between frames that are more than padding: a frame may have stood there.
+    pub const fn gap(&self) -> Option<Span> {
+        self.gap
     }
 
     /// The frame whose header was read and whose end is still awaited.
@@ -127,11 +141,16 @@ impl Walk {
                     let aligned = align_up(self.position, ALIGNMENT).unwrap_or(u64::MAX);
                     self.seek = Seek::From(aligned.saturating_add(1));
                 }
-                Seek::From(_) if look == 0 => return Ok(Step::Done(WalkEvent::End(limit))),
+                Seek::From(_) if look == 0 => {
+                    self.note_gap(limit);
+                    return Ok(Step::Done(WalkEvent::End(limit)));
+                }
                 Seek::From(position) => {
                     let block = Span::new(position, limit.min(position.saturating_add(SEARCH_BLOCK)));
                     let bytes = take!(have, block);
                     let next = bytes.get(1..).and_then(|rest| memchr::memmem::find(rest, FRAME_MAGIC));
+                    let passed = next.and_then(|skip| bytes.get(..=skip)).unwrap_or(bytes);
+                    self.passed |= passed.iter().any(|byte| *byte != 0);
                     self.seek = Seek::From(match next {
                         Some(skip) => position.saturating_add(skip as u64).saturating_add(1),
                         None if block.end == limit => limit,
@@ -140,6 +159,14 @@ impl Walk {
                     });
                 }
             }
+        }
+    }
+
+    /// Notes what was passed over up to `end`, when it is more than padding.
+    fn note_gap(&mut self, end: u64) {
+        let gap = Span::new(self.position, end);
+        if std::mem::take(&mut self.passed) && gap.len() >= ALIGNMENT && self.gap.is_none() {
+            self.gap = Some(gap);
         }
     }
 
@@ -197,6 +224,7 @@ impl Walk {
                 ParseError::value("missing_end_marker", "frame end marker", expected, found, marker.start).into()
             );
         }
+        self.note_gap(frame.start());
         self.pending = None;
         self.position = frame.end();
         self.seek = Seek::Aligned;

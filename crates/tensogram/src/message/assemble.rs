@@ -2,7 +2,7 @@
 
 use crate::describe::{GlobalMetadata, HashList, Index, MetadataMap, RESERVED, digest_text};
 use crate::error::{Fault, Place, Result, TensogramError};
-use crate::frame::{FrameRef, Lookup, ObjectRef, Outline};
+use crate::frame::{FrameRef, Lookup, ObjectRef, Outline, in_doubt};
 use crate::wire::FrameType;
 use fw_bytes::{Limits, Span, checksum::xxh3_64};
 
@@ -74,7 +74,14 @@ pub(crate) fn full_metadata(
     let own = |object: &ObjectRef| {
         object.preceder.as_ref().map_or(Ok(MetadataMap::new()), |frame| preceder_entry(message, frame, limits))
     };
-    merged(metadata, outline.objects.iter().map(own).collect::<Result<_>>()?)
+    let preceders: Vec<MetadataMap> = outline.objects.iter().map(own).collect::<Result<_>>()?;
+    if let (Some(gap), Some(told)) = (&outline.gap, &metadata)
+        && told.base.len() < preceders.len()
+    {
+        // Nothing says that no object was lost there; an entry might be taken for another's.
+        return Err(in_doubt(gap));
+    }
+    merged(metadata, preceders)
 }
 
 /// The last metadata frame, padded to one base entry per object, each with the keys of its preceder on top.

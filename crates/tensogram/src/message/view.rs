@@ -62,16 +62,20 @@ impl<'a> MessageView<'a> {
     /// # Errors
     /// `Object` when there is none with this index; framing and metadata faults of its frame.
     pub fn object(&self, index: usize) -> Result<ObjectView<'a>> {
-        let Some(span) = self.directory.objects.get(index) else { return Err(self.no_object(index)) };
-        match on_slice(self.bytes, |have| Ok(object_frame(have, *span)))? {
+        let span = self.directory.object(index)?;
+        match on_slice(self.bytes, |have| Ok(object_frame(have, span)))? {
             Some(frame) => ObjectView::read(self.bytes, frame, index, &self.limits)
                 .map_err(|error| error.on(format!("object[{index}]"))),
             // The index lied: believe the frames.
             None if !self.directory.walked => {
-                let walked = self.walked()?;
+                let mut walked = self.walked()?;
                 match (self.object_count(), walked.object_count()) {
-                    (listed, found) if listed != found => Err(ambiguous(index, *span, listed, found)),
-                    _ => walked.object(index),
+                    (listed, found) if listed != found => Err(ambiguous(index, span, listed, found)),
+                    _ => {
+                        // As many as the index lists: none was lost.
+                        walked.directory.gap = None;
+                        walked.object(index)
+                    }
                 }
             }
             None => Err(TensogramError::Framing(
@@ -97,11 +101,6 @@ impl<'a> MessageView<'a> {
         let len = self.bytes.len() as u64;
         let directory = on_slice(self.bytes, |have| Locate::by_walking(len, self.limits).poll(have))?;
         Ok(Self { bytes: self.bytes, directory, limits: self.limits })
-    }
-
-    fn no_object(&self, index: usize) -> TensogramError {
-        let message = format!("no object {index}, the message has {}", self.object_count());
-        TensogramError::Object(Fault::misuse("object_index_out_of_range", message))
     }
 }
 

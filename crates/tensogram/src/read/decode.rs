@@ -3,7 +3,7 @@
 use super::DecodeOptions;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
 use crate::error::{Fault, Place, Result, TensogramError};
-use crate::frame::{Outline, UnknownFrames, Walk, WalkEvent, on_slice};
+use crate::frame::{Outline, UnknownFrames, Walk, WalkEvent, in_doubt, on_slice};
 use crate::message::{ObjectView, full_metadata, metadata_of, verify_frame_hash};
 use crate::pipeline::map_objects;
 use crate::wire::{FrameType, Preamble};
@@ -178,6 +178,9 @@ fn open<'a>(
 fn open_one<'a>(message: &'a [u8], index: usize, options: &DecodeOptions) -> Result<(GlobalMetadata, ObjectView<'a>)> {
     let outline = Outline::of(message, &options.limits)?;
     if index >= outline.objects.len() {
+        if let Some(gap) = &outline.gap {
+            return Err(in_doubt(gap).on(format!("object[{index}]")));
+        }
         let text = format!("no object {index}, the message has {}", outline.objects.len());
         return Err(TensogramError::Object(Fault::misuse("object_index_out_of_range", text)));
     }

@@ -86,5 +86,5 @@ fn is_gapless(outline: &Outline) -> bool {
 
 fn directory(outline: &Outline) -> Directory {
     let objects = outline.objects.iter().map(|object| object.frame.span()).collect();
-    Directory { preamble: outline.preamble, length: outline.length, objects, walked: true }
+    Directory { preamble: outline.preamble, length: outline.length, objects, walked: true, gap: None }
 }

@@ -7,6 +7,7 @@ mod fidelity;
 mod file;
 mod integrity;
 mod metadata;
+mod numbers; // which object is which when frames were lost
 mod structure;
 mod survey;
 
@@ -98,6 +99,7 @@ pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageRep
     let Some(structure) = Structure::read(message, &mut report) else {
         return MessageReport { report, ..MessageReport::default() };
     };
+    report.extend(numbers::in_doubt(&structure, options));
     let mut verified = false;
     match options.mode {
         ValidateMode::Quick if options.canonical => metadata::check(&structure, options, &mut report),

@@ -2,7 +2,7 @@
 
 use super::{STRUCTURE, from_error, object_path};
 use crate::error::TensogramError;
-use crate::frame::{FrameRef, ObjectParts, UnknownFrames, Walk, WalkEvent, object_parts, on_slice};
+use crate::frame::{FrameRef, Gap, ObjectParts, UnknownFrames, Walk, WalkEvent, object_parts, on_slice};
 use crate::wire::{
     FrameFlags, FrameType, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble,
 };
@@ -17,6 +17,12 @@ pub(super) struct Structure<'a> {
     pub(super) others: Vec<FrameRef>,
     /// Data objects whose parts could be told apart.
     pub(super) objects: Vec<ObjectEntry>,
+    /// Bytes between frames that belong to none: frames may be lost there.
+    pub(super) gaps: Vec<Gap>,
+    /// Data object frames found, those that could not be told apart included.
+    pub(super) object_count: usize,
+    /// Whether the frames could not be followed to the end.
+    pub(super) is_cut: bool,
 }
 
 pub(super) struct ObjectEntry {
@@ -38,10 +44,19 @@ impl<'a> Structure<'a> {
         };
         let message = message.get(..length as usize)?;
         let end = length - POSTAMBLE_LEN;
-        let mut walker = Walker { message, report, phase: Phase::Header, preceder: None, seen: MessageFlags(0) };
+        let mut walker = Walker {
+            message,
+            report,
+            phase: Phase::Header,
+            preceder: None,
+            seen: MessageFlags(0),
+            gaps: Vec::new(),
+            object_count: 0,
+            is_cut: false,
+        };
         check_preamble(&preamble, walker.report);
         let (others, objects) = walker.follow(end);
-        let seen = walker.seen;
+        let Walker { seen, gaps, object_count, is_cut, .. } = walker;
         let first_footer =
             others.iter().find(|frame| frame.frame_type().phase() == Some(Phase::Footer)).map_or(end, FrameRef::start);
         check_postamble(&postamble, length, first_footer, report);
@@ -49,7 +64,7 @@ impl<'a> Structure<'a> {
         if seen.0 & (MessageFlags::HEADER_METADATA | MessageFlags::FOOTER_METADATA).0 == 0 {
             report.push(Finding::error("no_metadata_frame", "message has no metadata frame").level(STRUCTURE));
         }
-        Some(Self { message, preamble, others, objects })
+        Some(Self { message, preamble, others, objects, gaps, object_count, is_cut })
     }
 }
 
@@ -140,13 +155,15 @@ struct Walker<'a, 'r> {
     phase: Phase,
     preceder: Option<FrameRef>,
     seen: MessageFlags,
+    gaps: Vec<Gap>,
+    object_count: usize,
+    is_cut: bool,
 }
 
 impl Walker<'_, '_> {
     fn follow(&mut self, end: u64) -> (Vec<FrameRef>, Vec<ObjectEntry>) {
         let (mut others, mut objects) = (Vec::new(), Vec::new());
         let mut walk = Walk::bounded(end, UnknownFrames::StepOver);
-        let mut object_index = 0;
         loop {
             let before = walk.position();
             let frame = match on_slice(self.message, |bytes| walk.poll(bytes)) {
@@ -157,6 +174,7 @@ impl Walker<'_, '_> {
                 }
                 Err(error) => {
                     self.broken(&error);
+                    self.is_cut = true;
                     break;
                 }
             };
@@ -164,10 +182,10 @@ impl Walker<'_, '_> {
             self.check_order(&frame);
             self.check_frame_flags(&frame);
             if frame.frame_type() == FrameType::NTENSOR {
-                if let Some(entry) = self.object(frame, object_index) {
+                if let Some(entry) = self.object(frame, self.object_count) {
                     objects.push(entry);
                 }
-                object_index += 1;
+                self.object_count += 1;
             } else if frame.frame_type().phase().is_some() {
                 others.push(frame);
             }
@@ -195,6 +213,7 @@ impl Walker<'_, '_> {
             if gap.len() >= 8 {
                 let text = format!("{} bytes between frames belong to no frame: one may be damaged", gap.len());
                 self.report.push(Finding::error("frame_chain_broken", text).at(gap).level(STRUCTURE));
+                self.gaps.push(Gap { span: gap, objects_before: self.object_count });
             }
         }
     }

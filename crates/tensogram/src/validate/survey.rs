@@ -1,9 +1,9 @@
 //! What can be told about a message without decoding it, damaged or not: the view behind listings.
 
-use super::structure::{ObjectEntry, Structure, check_flags, check_postamble, check_preamble, promise_of};
-use super::{ValidateOptions, metadata};
+use super::structure::{Structure, check_flags, check_postamble, check_preamble, promise_of};
+use super::{ValidateOptions, metadata, numbers};
 use crate::access::{ReadHead, run};
-use crate::describe::{DataObjectDescriptor, GlobalMetadata, Index};
+use crate::describe::{DataObjectDescriptor, GlobalMetadata};
 use crate::error::Result;
 use crate::frame::{Directory, FrameRef, ObjectParts, Outline, OutlineBuilder};
 use crate::message::{full_metadata, merged, metadata_of, preceder_entry};
@@ -11,7 +11,6 @@ use crate::wire::{FrameFlags, FrameType, MessageFlags, POSTAMBLE_LEN, PREAMBLE_L
 use fw_bytes::{Limits, Span, Step};
 use fw_report::Report;
 use fw_source::{Buffers, ReadAt, drive};
-use std::collections::BTreeMap;
 use std::io;
 
 /// A message as far as it can be followed.
@@ -77,7 +76,7 @@ pub fn survey(message: &[u8]) -> Survey {
         let metadata = crate::read::decode_metadata(message);
         return Survey { preamble: Preamble::read(message, 0).ok(), metadata, objects: Vec::new(), report };
     };
-    renumber(&mut structure, &options);
+    report.extend(numbers::settle(&mut structure, &options));
     let objects = structure
         .objects
         .iter()
@@ -131,7 +130,8 @@ fn faultless<S: ReadAt + ?Sized>(source: &Within<'_, S>) -> Result<Option<Survey
         if absent.is_empty() { full_metadata(have, &outline, &limits).map(Step::Done) } else { Ok(Step::Need(absent)) }
     })?;
     let spans = outline.objects.iter().map(|object| object.frame.span()).collect();
-    let directory = Directory { preamble: outline.preamble, length: outline.length, objects: spans, walked: true };
+    let (preamble, length) = (outline.preamble, outline.length);
+    let directory = Directory { preamble, length, objects: spans, walked: true, gap: None };
     let object = |index| {
         let head = ReadHead::with_directory(whole, &directory, index, limits)?;
         let head = run(source, &mut Buffers::new(), head)?;
@@ -177,25 +177,6 @@ impl<S: ReadAt + ?Sized> ReadAt for Within<'_, S> {
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.source.read_exact_at(self.message.start.saturating_add(offset), buffer)
-    }
-}
-
-/// Gives objects the numbers that the index has for them where some frames were lost, so that none goes by the name of
-/// another.
-fn renumber(structure: &mut Structure<'_>, options: &ValidateOptions) {
-    let is_index = |frame: &&FrameRef| matches!(frame.frame_type(), FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX);
-    let Some(body) = structure.others.iter().rfind(is_index).map(FrameRef::body) else { return };
-    let Some(bytes) = body.slice_of(structure.message, 0) else { return };
-    let Ok(listed) = Index::spans(bytes, body.start, &options.limits) else { return };
-    let known = structure.objects.last().map_or(0, |object| object.index.saturating_add(1));
-    if listed.len() <= known {
-        return;
-    }
-    let places: BTreeMap<u64, usize> = listed.iter().enumerate().map(|(place, span)| (span.start, place)).collect();
-    let place = |object: &ObjectEntry| places.get(&object.frame.start()).copied();
-    let Some(places) = structure.objects.iter().map(place).collect::<Option<Vec<_>>>() else { return };
-    for (object, place) in structure.objects.iter_mut().zip(places) {
-        object.index = place;
     }
 }
 

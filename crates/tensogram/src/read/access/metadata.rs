@@ -28,7 +28,7 @@ enum State {
     /// Following the frames of the header or of the footer; the last metadata frame so far.
     Seek {
         directory: Directory,
-        walk: Walk,
+        walk: Box<Walk>,
         phase: Phase,
         found: Option<FrameRef>,
     },
@@ -101,13 +101,13 @@ impl ReadMetadata {
             if !(PREAMBLE_LEN..end).contains(&postamble.first_footer_offset) {
                 return Ok(Step::Done(self.outline()));
             }
-            let walk = walk.starting_at(postamble.first_footer_offset);
+            let walk = Box::new(walk.starting_at(postamble.first_footer_offset));
             return Ok(Step::Done(State::Seek { directory, walk, phase: Phase::Footer, found: None }));
         }
         if flags.contains(MessageFlags::PRECEDER_METADATA) {
             return Ok(Step::Done(self.outline()));
         }
-        Ok(Step::Done(State::Seek { directory, walk, phase: Phase::Header, found: None }))
+        Ok(Step::Done(State::Seek { directory, walk: Box::new(walk), phase: Phase::Header, found: None }))
     }
 
     fn visit_all(&mut self) {

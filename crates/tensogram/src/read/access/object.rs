@@ -209,8 +209,7 @@ impl FindFrame {
     }
 
     fn with_directory(message: Span, directory: &Directory, index: usize, limits: Limits) -> Result<Self> {
-        let count = directory.objects.len();
-        let span = *directory.objects.get(index).ok_or_else(|| no_object(index, count))?;
+        let (span, count) = (directory.object(index)?, directory.objects.len());
         Ok(Self { message, index, limits, state: Find::Check { span, walked: directory.walked, count } })
     }
 
@@ -219,12 +218,17 @@ impl FindFrame {
         loop {
             match &mut self.state {
                 Find::Locate { locate, lied } => {
-                    let directory = advance!(locate.poll(have)?);
+                    let mut directory = advance!(locate.poll(have)?);
                     let count = directory.objects.len();
-                    if let Some(lied) = lied.filter(|lied| lied.count != count) {
-                        return Err(ambiguous(self.index, lied.span, lied.count, count));
+                    match *lied {
+                        Some(lied) if lied.count != count => {
+                            return Err(ambiguous(self.index, lied.span, lied.count, count));
+                        }
+                        // As many as the index lists: none was lost.
+                        Some(_) => directory.gap = None,
+                        None => {}
                     }
-                    let span = *directory.objects.get(self.index).ok_or_else(|| no_object(self.index, count))?;
+                    let span = directory.object(self.index)?;
                     self.state = Find::Check { span, walked: directory.walked, count };
                 }
                 Find::Check { span, walked, count } => {
@@ -262,11 +266,6 @@ fn head_and_tail(span: Span) -> Wanted {
     }
     let head = Span::new(span.start, span.start.saturating_add(FRAME_HEADER_LEN));
     [Some(head), Some(Span::new(span.end.saturating_sub(TAIL_LOOK), span.end))]
-}
-
-fn no_object(index: usize, count: usize) -> TensogramError {
-    let message = format!("no object {index}, the message has {count}");
-    TensogramError::Object(Fault::misuse("object_index_out_of_range", message))
 }
 
 const TAIL_LOOK: u64 = 1024;
