@@ -2,7 +2,6 @@
 //!
 //! 0 fine; 1 failed, invalid or different; 2 usage, which a file that is not there or cannot be opened is, too; 3 done with loss.
 
-use crate::input;
 use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
 use framewright::tensogram::TensogramError;
@@ -37,11 +36,11 @@ pub(crate) fn code(command: &str, voice: Voice, result: anyhow::Result<Outcome>)
         Ok(Outcome::Invalid) => ExitCode::from(1),
         Ok(Outcome::Lossy) => ExitCode::from(3),
         // A reader that closed its end has seen enough: `fw ls big.tgm | head` is no failure.
-        Err(error) if io_kind(&error) == Some(io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
+        Err(error) if io_kind(Retold::inner(&error)) == Some(io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
         Err(error) => {
             tell(command, voice, &fault(&error));
             // Where 1 means "different", trouble is 2, as with diff(1).
-            ExitCode::from(if command == "diff" || is_usage(&error) { 2 } else { 1 })
+            ExitCode::from(if command == "diff" || is_usage(Retold::inner(&error)) { 2 } else { 1 })
         }
     }
 }
@@ -97,6 +96,40 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// An error about a copy of a file, to be told under the name that people know.
+#[derive(Debug)]
+pub(crate) struct Retold {
+    error: anyhow::Error,
+    copy: String,
+    name: String,
+}
+
+impl Retold {
+    pub(crate) const fn new(error: anyhow::Error, copy: String, name: String) -> Self {
+        Self { error, copy, name }
+    }
+
+    /// The error as it came up, under whichever name.
+    fn inner(mut error: &anyhow::Error) -> &anyhow::Error {
+        while let Some(retold) = error.downcast_ref::<Self>() {
+            error = &retold.error;
+        }
+        error
+    }
+
+    fn renamed(&self, text: &str) -> String {
+        text.replace(&self.copy, &self.name)
+    }
+}
+
+impl std::fmt::Display for Retold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.renamed(&told(&self.error)))
+    }
+}
+
+impl std::error::Error for Retold {}
+
 fn is_usage(error: &anyhow::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     let opened = [InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied];
@@ -126,11 +159,20 @@ fn told(error: &anyhow::Error) -> String {
 
 /// Code, words, and where known the file and the byte.
 fn fault(error: &anyhow::Error) -> Value {
+    if let Some(retold) = error.downcast_ref::<Retold>() {
+        let mut fault = fault(&retold.error);
+        for key in ["message", "file"] {
+            if let Some(text) = fault.get(key).and_then(Value::as_str) {
+                fault[key] = retold.renamed(text).into();
+            }
+        }
+        return fault;
+    }
     let mut code = if error.is::<Usage>() { Some("usage") } else { None };
     let (mut position, mut file) = (None, None);
     for cause in error.chain() {
         let found = if let Some(error) = cause.downcast_ref::<ConvertError>() {
-            file = error.path().map(input::shown);
+            file = error.path().map(|path| path.display().to_string());
             Some((error.code(), error.position()))
         } else if let Some(error) = cause.downcast_ref::<TensogramError>() {
             Some((error.code(), error.offset()))
@@ -156,7 +198,7 @@ fn fault(error: &anyhow::Error) -> Value {
             _ => "io_error",
         })
     });
-    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": input::renamed(told(error)) });
+    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": told(error) });
     if let Some(position) = position {
         fault["position"] = position.into();
     }

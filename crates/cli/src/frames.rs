@@ -1,7 +1,9 @@
 //! Where frames come from: a file or a live pipe, and which framing they have.
 
-use crate::exit::Usage;
+use crate::exit::{Failure, Usage};
+use crate::input;
 use anyhow::{Context, Result, bail};
+use framewright::convert::Format;
 use framewright::dynamic::{detect, shown_name};
 use framewright::schema::Schema;
 use framewright::structframe::{BadChecksum, Event, Framing, HeaderKind, MessageInfo};
@@ -31,7 +33,7 @@ impl Feed {
         let source = if path == Path::new("-") {
             Source::Pipe(std::io::stdin())
         } else {
-            Source::File(File::open(path).with_context(|| path.display().to_string())?)
+            Source::File(input::file(path, "decode")?)
         };
         let name =
             if matches!(source, Source::Pipe(_)) { "standard input".to_owned() } else { path.display().to_string() };
@@ -89,7 +91,7 @@ impl Feed {
                 Some(found) => return Ok(Some(found.framing)),
                 None if !done => {}
                 None if self.held.is_empty() => return Ok(None),
-                None => return Err(undetected(&self.name, self.held.len())),
+                None => return Err(undetected(&self.name, &self.held)),
             }
         }
     }
@@ -104,10 +106,23 @@ impl Feed {
 }
 
 /// No framing fits.
-pub(crate) fn undetected(name: &str, len: usize) -> anyhow::Error {
-    anyhow::anyhow!(
-        "{name}: no profile fits: {len} bytes hold no frame of a message that the schema has; say --profile if they should"
-    )
+pub(crate) fn undetected(name: &str, bytes: &[u8]) -> anyhow::Error {
+    let len = bytes.len();
+    let (code, text) = match (len, Format::of_bytes(bytes)) {
+        (0, _) => ("empty_file", format!("{name}: the file is empty")),
+        (_, Some(format)) => (
+            "not_a_capture",
+            format!("{name}: a {format} file, no struct-frame capture; fw info without --schema shows it"),
+        ),
+        _ => {
+            let text = format!(
+                "{name}: no profile fits: {len} bytes hold no frame of a message that the schema has; say --profile if they \
+                 should"
+            );
+            ("no_frame", text)
+        }
+    };
+    Failure::new(code, text).into()
 }
 
 /// The messages that were asked for by name or id; nothing asked for is all of them.

@@ -1,113 +1,199 @@
-//! Where files come from: opened by path, told apart by content.
+//! Where files come from: opened by path, told apart by content; what comes from elsewhere is copied first.
 
-use crate::args::Command;
-use crate::exit::Failure;
+use crate::args::Store;
+use crate::exit::{Failure, Retold, Usage};
 use anyhow::{Context, Result};
 use framewright::convert::{self, Format, TensorFile};
 use framewright::source::{FileSource, ReadAt};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// Where a file that came from elsewhere was put, and what people call it.
-static COPIED: OnceLock<(PathBuf, String)> = OnceLock::new();
+/// A file that a command reads: where it lies, and what people call it.
+pub(crate) struct Input {
+    path: PathBuf,
+    name: String,
+    /// The folder of a copy, which goes when it is no longer looked at.
+    copy: Option<TempDir>,
+}
 
-/// What people call a file: its path, or where it came from.
-pub(crate) fn shown(path: &Path) -> String {
-    match COPIED.get() {
-        Some((copy, name)) if copy == path => name.clone(),
-        _ => path.display().to_string(),
+impl Input {
+    /// What `word` stands for, all of it: a path, `-` for standard input, or a URL.
+    ///
+    /// # Errors
+    /// When standard input or a store cannot be read, or a store would be read whole without leave.
+    pub(crate) fn of(word: &Path, store: &Store, command: &str) -> Result<Self> {
+        if word.as_os_str() == "-" {
+            return Self::piped(io::stdin().lock());
+        }
+        #[cfg(feature = "remote")]
+        if let Some(url) = crate::remote::url(word) {
+            return crate::remote::whole(url, store, command);
+        }
+        let _ = (store, command);
+        Self::local(word)
+    }
+
+    /// A file on disk.
+    ///
+    /// # Errors
+    /// When it is named as if it were in a store that there is not.
+    pub(crate) fn local(word: &Path) -> Result<Self> {
+        if let Some((scheme, rest)) = word.to_str().and_then(|text| text.split_once("://"))
+            && !word.exists()
+        {
+            #[cfg(feature = "remote")]
+            if let Some(path) = framewright::source::remote::file_path(&format!("{scheme}://{rest}")) {
+                return Ok(Self { name: path.display().to_string(), path, copy: None });
+            }
+            let known = match (cfg!(feature = "remote"), scheme) {
+                (true, "file") => "a file of this machine has three slashes, file:///tmp/x.tgm",
+                (true, _) => "there are http, https, s3, gs, az, abfs and file",
+                (false, _) => "this build has none (feature remote)",
+            };
+            return Err(Usage(format!("{scheme}://{rest}: no store for {scheme}://; {known}")).into());
+        }
+        Ok(Self { path: word.to_owned(), name: word.display().to_string(), copy: None })
+    }
+
+    /// Standard input, of which `rest` is what is left to read, put into a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or written down.
+    pub(crate) fn piped(mut rest: impl Read) -> Result<Self> {
+        Self::copied("standard-input", "standard input".to_owned(), |copy| {
+            io::copy(&mut rest, &mut File::create(copy)?).context("standard input")?;
+            Ok(())
+        })
+    }
+
+    /// Something that people call `name`, put into a file `file_name` by `write`.
+    ///
+    /// # Errors
+    /// Those of `write`, or when there is no place for it.
+    pub(crate) fn copied(file_name: &str, name: String, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join(file_name);
+        write(&path)?;
+        Ok(Self { path, name, copy: Some(folder) })
+    }
+
+    /// Where it lies.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What people call it: its path, or where it came from.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// An error about it under the name that people know.
+    pub(crate) fn retold(&self, error: anyhow::Error) -> anyhow::Error {
+        match &self.copy {
+            None => error,
+            Some(_) => Retold::new(error, self.path.display().to_string(), self.name.clone()).into(),
+        }
+    }
+
+    /// Puts the path before an error that does not have it yet.
+    ///
+    /// # Errors
+    /// Always.
+    pub(crate) fn named<T>(&self, error: impl Into<anyhow::Error>) -> Result<T> {
+        let (error, path) = (error.into(), self.path.display().to_string());
+        Err(if error.to_string().contains(&path) { error } else { error.context(path) })
+    }
+
+    /// The format: by its bytes, else by its name.
+    ///
+    /// # Errors
+    /// When it cannot be read, or no format fits.
+    pub(crate) fn format(&self) -> Result<Format> {
+        let source = FileSource::open(&self.path)?;
+        let len = source.len()?;
+        if len == 0 {
+            return Err(Failure::new("empty_file", format!("{}: the file is empty", self.name)).into());
+        }
+        let unknown = match convert::detect(&self.path) {
+            Ok(format) => return Ok(format),
+            Err(unknown) => unknown,
+        };
+        // Junk before the first message hides its magic; a scan finds it all the same.
+        if !scan_source(&source, &Default::default())?.is_empty() {
+            return Ok(Format::Tensogram);
+        }
+        let mut head = vec![0; len.min(16) as usize];
+        source.read_exact_at(0, &mut head)?;
+        let hex: Vec<_> = head.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = format!("{unknown}; found {} at byte 0{}", hex.join(" "), self.guess(&head));
+        Err(Failure::new("unknown_format", text).at(0).into())
+    }
+
+    /// The format for commands that look and want nothing in particular: an empty file that is named as one of Tensogram is one,
+    /// without messages.
+    ///
+    /// # Errors
+    /// As [`Input::format`].
+    pub(crate) fn looked_format(&self) -> Result<Format> {
+        let named = Format::of_name(Path::new(&self.name)) == Some(Format::Tensogram);
+        match named && FileSource::open(&self.path)?.len()? == 0 {
+            true => Ok(Format::Tensogram),
+            false => self.format(),
+        }
+    }
+
+    /// A Tensogram file with at least one message, unless it is empty.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or holds no message that can be read; then what stands there instead is named.
+    pub(crate) fn tensogram(&self) -> Result<TensogramFile> {
+        let file = TensogramFile::open(&self.path).with_context(|| self.name.clone())?;
+        if file.message_count()? == 0 && std::fs::metadata(&self.path)?.len() > 0 {
+            let report = validate_file(&self.path, &ValidateOptions::mode(ValidateMode::Quick))?;
+            let findings = report.findings().map(ToString::to_string).collect::<Vec<_>>();
+            let text = format!("{}: no readable message\n{}", self.name, findings.join("\n"));
+            return Err(Failure::new("no_message", text).into());
+        }
+        Ok(file)
+    }
+
+    /// A file of named tensors.
+    ///
+    /// # Errors
+    /// When it cannot be opened or is wrong; the message names it.
+    pub(crate) fn tensors(&self) -> Result<Box<dyn TensorFile>> {
+        convert::open(&self.path).or_else(|error| self.named(error))
+    }
+
+    /// What bytes that no format fits may be.
+    fn guess(&self, head: &[u8]) -> &'static str {
+        let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
+        match Path::new(&self.name).extension().and_then(|end| end.to_str()) {
+            Some("sf" | "proto") => "; a struct-frame schema is read by fw schema check",
+            _ if head.iter().all(is_text) => "",
+            _ => "; if it is a struct-frame capture, fw info --schema FILE shows its messages and fields",
+        }
     }
 }
 
-/// Words about a file in which it has the name that people know.
-pub(crate) fn renamed(text: String) -> String {
-    match COPIED.get() {
-        Some((copy, name)) => text.replace(&copy.display().to_string(), name),
-        None => text,
-    }
-}
-
-/// Lets a command look at a copy of what it was to look at.
-pub(crate) fn stand_in(command: &mut Command, copy: PathBuf, name: String) {
-    if let Some(file) = command.looked_at() {
-        file.clone_from(&copy);
-        // A process runs one command.
-        let _ = COPIED.set((copy, name));
-    }
-}
-
-/// Puts standard input into a file, when that is what a command is to look at and it does not read it as it comes.
+/// Opens a file that a command reads as it comes.
 ///
 /// # Errors
-/// When it cannot be read, or written down.
-pub(crate) fn piped(command: &mut Command) -> Result<Option<TempDir>> {
-    if matches!(command, Command::Ls(_)) || command.looked_at().is_none_or(|file| file.as_os_str() != "-") {
-        return Ok(None);
+/// When it cannot be opened, is none, or is elsewhere.
+pub(crate) fn file(path: &Path, command: &str) -> Result<File> {
+    #[cfg(feature = "remote")]
+    if let Some(url) = crate::remote::url(path) {
+        let text = format!("{url}: fw {command} reads files and pipes only: curl -s {url} | fw {command} - …");
+        return Err(Usage(text).into());
     }
-    let folder = tempfile::tempdir()?;
-    let copy = folder.path().join("standard-input");
-    io::copy(&mut io::stdin().lock(), &mut File::create(&copy)?).context("standard input")?;
-    stand_in(command, copy, "standard input".to_owned());
-    Ok(Some(folder))
-}
-
-/// The format of a file: by its bytes, else by its name.
-///
-/// # Errors
-/// When it cannot be read, or no format fits.
-pub(crate) fn format_of(path: &Path) -> Result<Format> {
-    let source = FileSource::open(path)?;
-    let len = source.len()?;
-    if len == 0 {
-        return Err(Failure::new("empty_file", format!("{}: the file is empty", shown(path))).into());
-    }
-    let unknown = match convert::detect(path) {
-        Ok(format) => return Ok(format),
-        Err(unknown) => unknown,
-    };
-    // Junk before the first message hides its magic; a scan finds it all the same.
-    if !scan_source(&source, &Default::default())?.is_empty() {
-        return Ok(Format::Tensogram);
-    }
-    let mut head = vec![0; len.min(16) as usize];
-    source.read_exact_at(0, &mut head)?;
-    let hex: Vec<_> = head.iter().map(|byte| format!("{byte:02x}")).collect();
-    let text = format!("{unknown}; found {} at byte 0", hex.join(" "));
-    Err(Failure::new("unknown_format", text).at(0).into())
-}
-
-/// A Tensogram file with at least one message.
-///
-/// # Errors
-/// When it cannot be opened, or holds no message that can be read; then what stands there instead is named.
-pub(crate) fn tensogram(path: &Path) -> Result<TensogramFile> {
-    let file = TensogramFile::open(path).with_context(|| shown(path))?;
-    if file.message_count()? == 0 {
-        let report = validate_file(path, &ValidateOptions::mode(ValidateMode::Quick))?;
-        let findings = report.findings().map(ToString::to_string).collect::<Vec<_>>();
-        let text = format!("{}: no readable message\n{}", shown(path), findings.join("\n"));
-        return Err(Failure::new("no_message", text).into());
+    let _ = command;
+    let input = Input::local(path)?;
+    let file = File::open(input.path()).with_context(|| input.name().to_owned())?;
+    if file.metadata()?.is_dir() {
+        return Err(Usage(format!("{}: a folder, no file", input.name())).into());
     }
     Ok(file)
-}
-
-/// A file of named tensors.
-///
-/// # Errors
-/// When it cannot be opened or is wrong; the message names it.
-pub(crate) fn tensors(path: &Path) -> Result<Box<dyn TensorFile>> {
-    convert::open(path).or_else(|error| named(path, error))
-}
-
-/// Puts the path before an error that does not have it yet.
-///
-/// # Errors
-/// Always.
-pub(crate) fn named<T>(path: &Path, error: impl Into<anyhow::Error>) -> Result<T> {
-    let (error, path) = (error.into(), path.display().to_string());
-    Err(if error.to_string().contains(&path) { error } else { error.context(path) })
 }

@@ -11,28 +11,27 @@ mod remote; // files in stores, by URL
 mod render; // text for people, JSON for programs
 mod selection; // parts of tensors as people write them
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use exit::Voice;
 
 fn main() -> std::process::ExitCode {
-    let mut args = match args::Args::try_parse() {
+    let args = match args::Args::try_parse() {
         Ok(args) => args,
         // Programs that ask for JSON get it, whatever is wrong.
         Err(error) if error.use_stderr() && std::env::args().any(|word| word == "--json") => {
             let words = error.to_string();
             let message = words.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            exit::tell("", Voice::Json, &serde_json::json!({ "code": "usage", "message": message }));
+            exit::tell(&named_command(), Voice::Json, &serde_json::json!({ "code": "usage", "message": message }));
             return std::process::ExitCode::from(2);
         }
         Err(error) => error.exit(),
     };
-    let (name, voice) = (args.command.name(), args.command.voice());
-    let done = input::piped(&mut args.command).and_then(|_held| {
-        #[cfg(feature = "remote")]
-        let done = remote::run(&mut args.command, &args.store);
-        #[cfg(not(feature = "remote"))]
-        let done = commands::run(&args.command);
-        done
-    });
-    exit::code(name, voice, done)
+    exit::code(args.command.name(), args.command.voice(), commands::run(&args.command))
+}
+
+/// The command that was meant, where the words on the command line name one.
+fn named_command() -> String {
+    let known = args::Args::command();
+    let meant = std::env::args().skip(1).find(|word| known.get_subcommands().any(|one| one.get_name() == word));
+    meant.unwrap_or_default()
 }

@@ -1,77 +1,89 @@
 //! Files in stores, by URL: metadata, listings and single tensors are read part by part; what needs everything says so.
 
 use crate::args::{Cat, Command, Dump, Store};
-use crate::commands::{self, cat, dump, info, ls, print, print_report};
+use crate::commands::surveyed::{beside, in_file};
+use crate::commands::{cat, dump, info, ls, print, print_report};
 use crate::exit::{Failure, Outcome, Usage};
-use crate::input;
+use crate::input::Input;
 use anyhow::{Context, Result};
 use framewright::convert::{self, Format, Named, named_objects};
 use framewright::source::ReadAt;
 use framewright::source::nonblocking::wait_for;
-use framewright::source::remote::{RemoteError, RemoteErrorKind, StoreOptions, StoreSource, is_url, open_source};
+use framewright::source::remote::{
+    FullRead, RemoteError, RemoteErrorKind, StoreOptions, StoreSource, is_url, open_source,
+};
 use framewright::tensogram::{DecodeOptions, RemoteFile, Survey};
 use framewright::tensor::{ByteOrder, swap_in_place};
 use serde_json::json;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// Runs a command: in parts when its file is in a store and the command can do with them, else as always.
+/// What became of a look at a file in a store.
+pub(crate) enum Looked {
+    /// Parts of it were enough.
+    Done(Outcome),
+    /// All of it was needed, and is here.
+    Copied(Input),
+}
+
+/// The URL of a store that a word on the command line is; files of this machine are paths, however they are written.
+pub(crate) fn url(word: &Path) -> Option<&str> {
+    word.to_str().filter(|text| is_url(text) && !text.to_ascii_lowercase().starts_with("file:"))
+}
+
+/// Serves a command that looks at a file in a store: in parts where it can do with them.
 ///
 /// # Errors
 /// Whatever the command could not do; `Usage` naming `--allow-full-read` when the whole file would be needed.
-pub(crate) fn run(command: &mut Command, store: &Store) -> Result<Outcome> {
-    if let Some(text) = command.read().into_iter().filter_map(Path::to_str).find(|text| is_url(text)) {
-        let text =
-            format!("{text}: fw {} reads files only; info, ls, dump, validate and cat take URLs", command.name());
-        return Err(Usage(text).into());
+pub(crate) fn look(command: &Command, url: &str, store: &Store) -> Result<Looked> {
+    let source = opened(url, store, command.name())?;
+    match in_parts(command, url, &source)? {
+        Some(outcome) => Ok(Looked::Done(outcome)),
+        None => Ok(Looked::Copied(copied(&source, url, store, command.name())?)),
     }
-    let Some(url) = command.looked_at().and_then(|file| file.to_str()).map(str::to_owned) else {
-        return commands::run(command);
-    };
-    if !is_url(&url) {
-        return match url.split_once("://") {
-            Some((scheme, _)) if !Path::new(&url).exists() => {
-                let text = format!("{url}: no store for {scheme}://; there are http, https, s3, gs, az, abfs and file");
-                Err(Usage(text).into())
-            }
-            _ => commands::run(command),
-        };
-    }
-    let source = open_source(&url, &options(store)?).map_err(|error| hinted(error, &url, command.name()))?;
-    if let Some(done) = in_parts(command, &url, &source)? {
-        return Ok(done);
-    }
-    if !store.allow_full_read {
-        let len = source.object_len();
-        let text = format!(
-            "fw {} would have to read all {len} bytes of {}; say --allow-full-read to let it",
-            command.name(),
-            source.url()
-        );
-        return Err(Usage(text).into());
-    }
-    let folder = tempfile::tempdir()?;
-    let name = url.split(['?', '#']).next().and_then(|path| path.rsplit('/').next()).filter(|name| !name.is_empty());
-    let local = folder.path().join(name.unwrap_or("object"));
-    download(&source, &local).with_context(|| source.url().to_owned())?;
-    input::stand_in(command, local, source.url().to_owned());
-    commands::run(command)
 }
 
-/// What to do where a server has no ranges.
-fn hinted(error: io::Error, url: &str, command: &str) -> anyhow::Error {
-    match RemoteError::of(&error) {
-        Some(RemoteError { kind: RemoteErrorKind::NoRanges, .. }) => {
-            let text = format!("{error}; fetch it whole: curl -s {url} | fw {command} -");
-            anyhow::Error::new(error).context(text)
+/// All of a file in a store.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn whole(url: &str, store: &Store, command: &str) -> Result<Input> {
+    copied(&opened(url, store, command)?, url, store, command)
+}
+
+/// Opens an object, which is read whole where its server has no ranges and leave was given.
+fn opened(url: &str, store: &Store, command: &str) -> Result<StoreSource> {
+    open_source(url, &options(store)?).map_err(|error| match RemoteError::of(&error) {
+        Some(RemoteError { kind: RemoteErrorKind::NoRanges, url, .. }) => {
+            let text = format!(
+                "{url}: the server does not serve ranges of bytes; say --allow-full-read to let fw {command} read all of it"
+            );
+            Usage(text).into()
         }
         _ => error.into(),
+    })
+}
+
+/// A copy of an object, fetched piece by piece.
+fn copied(source: &StoreSource, url: &str, store: &Store, command: &str) -> Result<Input> {
+    let (name, len) = (source.url(), source.object_len());
+    if !store.allow_full_read {
+        let text = format!("{name}: fw {command} has to read all {len} bytes of it; say --allow-full-read to let it");
+        return Err(Usage(text).into());
     }
+    Input::copied(file_name(url), name.to_owned(), |copy| download(source, copy).with_context(|| name.to_owned()))
+}
+
+/// What a copy is called: formats are told by names, too.
+fn file_name(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("object")
 }
 
 fn options(store: &Store) -> Result<StoreOptions> {
-    let mut options = StoreOptions::new();
+    let full_read = if store.allow_full_read { FullRead::Allow } else { FullRead::Refuse };
+    let mut options = StoreOptions::new().with_full_read(full_read);
     for setting in &store.store_option {
         let Some((name, value)) = setting.split_once('=') else {
             return Err(Usage(format!("--store-option {setting}: KEY=VALUE is needed")).into());
@@ -100,13 +112,16 @@ fn messages(command: &Command, source: &StoreSource) -> Result<Option<Outcome>> 
     let (name, len) = (source.url().to_owned(), source.object_len());
     let looks = !matches!(command, Command::Validate(_) | Command::Dump(Dump { hex: true, .. }));
     if looks && file.message_count()? == 0 {
-        return Err(match len {
-            0 => Failure::new("empty_file", format!("{name}: the file is empty")),
+        match (len, command) {
+            (0, Command::Cat(_)) => {
+                return Err(Failure::new("empty_file", format!("{name}: the file is empty")).into());
+            }
+            (0, _) => {}
             _ => {
-                Failure::new("no_message", format!("{name}: no readable message in {len} bytes; fw validate says more"))
+                let text = format!("{name}: no readable message in {len} bytes; fw validate says more");
+                return Err(Failure::new("no_message", text).into());
             }
         }
-        .into());
     }
     match command {
         Command::Info(args) if args.schema.is_none() => {
@@ -117,9 +132,9 @@ fn messages(command: &Command, source: &StoreSource) -> Result<Option<Outcome>> 
         Command::Ls(args) => {
             let (spans, surveys) = all(&file)?;
             if args.json {
-                print_report("ls", true, ls::listing_json_of(&name, &spans, surveys)?)?;
+                print_report("ls", true, ls::listing_json(&name, len, &spans, surveys)?)?;
             } else {
-                print(&ls::listing_of(surveys)?)?;
+                print(&ls::listing(len, &spans, surveys)?)?;
             }
         }
         Command::Dump(args) if !args.hex => dumped(args, &file)?,
@@ -145,6 +160,7 @@ fn dumped(args: &Dump, file: &RemoteFile) -> Result<()> {
     let mut shown = Vec::new();
     for (index, survey) in wanted.iter().zip(file.surveys(&wanted)?) {
         let span = file.find(*index)?;
+        let survey = in_file(survey, *index, span);
         if args.json {
             shown.push(dump::message_json(&survey, *index, span));
         } else {
@@ -154,6 +170,10 @@ fn dumped(args: &Dump, file: &RemoteFile) -> Result<()> {
     if args.json {
         let name = file.source().url();
         print_report("dump", true, json!({ "file": name, "format": "tensogram", "messages": shown }))?;
+    } else if args.message.is_none()
+        && let Some(finding) = beside(file.source().object_len(), &file.message_layouts()?)
+    {
+        eprintln!("{finding}");
     }
     Ok(())
 }
@@ -262,9 +282,10 @@ fn tensors(command: &Command, source: &StoreSource, path: &str) -> Result<Option
             let Some(wanted) = args.tensor.clone().or(only) else {
                 return Err(Usage(format!("{name} has several tensors; say --tensor NAME (fw ls lists them)")).into());
             };
-            cat::write_tensor(args, &*file, &wanted, &name).or_else(|error| match error.is::<Usage>() {
-                true => Err(error),
-                false => input::named(Path::new(&name), error),
+            cat::write_tensor(args, &*file, &wanted, &name).map_err(|error| match error.is::<Usage>() {
+                true => error,
+                false if error.to_string().contains(&name) => error,
+                false => error.context(name),
             })?;
         }
         _ => return Ok(None),

@@ -22,6 +22,12 @@ impl Loss {
         Self { feature, tensor, what }
     }
 
+    /// Elements that went through `stages`, which the target does not have.
+    pub(crate) fn decoded(stages: &str, tensor: &str) -> Self {
+        let what = format!("{stages} is not kept: elements are written as they decode");
+        Self::new(Feature::Encoding, Some(tensor.to_owned()), what)
+    }
+
     /// The same thing lost by many tensors is one line: losses alike in feature and words, in the order they came up.
     pub fn grouped(losses: &[Self]) -> Vec<LossGroup> {
         let mut places = HashMap::new();
@@ -98,6 +104,9 @@ pub enum Feature {
     TensorMetadata,
     /// The bounds of messages in a file of several: tensors are named by the number of their message. A note, no loss.
     Messages,
+    /// The stages that an object went through, or the compression of an array: its elements are written as they decode. A note,
+    /// no loss.
+    Encoding,
     /// Bytes that belong to no readable message.
     UnreadableBytes,
     /// The name of a tensor.
@@ -126,6 +135,7 @@ impl Feature {
             Self::MetadataForm => "metadata_form",
             Self::TensorMetadata => "tensor_metadata",
             Self::Messages => "messages",
+            Self::Encoding => "encoding",
             Self::UnreadableBytes => "unreadable_bytes",
             Self::Name => "name",
             Self::Order => "order",
@@ -140,7 +150,7 @@ impl Feature {
 
     /// True for changes of form that take nothing away: they are told, and do not count as losses.
     pub const fn is_note(self) -> bool {
-        matches!(self, Self::MetadataForm | Self::Messages)
+        matches!(self, Self::MetadataForm | Self::Messages | Self::Encoding)
     }
 
     const fn title(self) -> &'static str {
@@ -149,6 +159,7 @@ impl Feature {
             Self::MetadataForm => "note, metadata",
             Self::TensorMetadata => "lost tensor metadata",
             Self::Messages => "note, messages",
+            Self::Encoding => "note, encoding",
             Self::UnreadableBytes => "lost bytes",
             Self::Name => "lost name",
             Self::Order => "lost order",
@@ -238,7 +249,7 @@ pub const LOSS_TABLE: &[LossRow] = &[
     row("infinities and plain NaN", "kept", "kept", "kept", "kept"),
     row("NaN with bits of its own", "kept", "kept", "kept", "lost, or kept on request"),
     row("half-finite complex numbers", "kept", "kept", "kept", "lost, or kept on request"),
-    row("compressed or packed objects", "as decoded", "as decoded", "as decoded", "as decoded"),
+    row("compressed or packed elements", "as decoded", "as decoded", "as decoded", "as decoded"),
     row("bounds of messages", "in the names", "in the names", "in the names", "in the names"),
     row("text, object, date and structured arrays", "refused", "refused", "refused", "refused"),
     row("zip entries that are no arrays", "lost", "lost", "lost", "lost"),

@@ -156,7 +156,7 @@ pub fn validate(path: impl AsRef<Path>, options: &ValidateOptions) -> Result<Rep
     let mut report = Report::new();
     match open(path) {
         Ok(file) => {
-            for remark in file.remarks() {
+            for remark in file.remarks().into_iter().filter(|remark| !remark.feature.is_note()) {
                 report.push(Finding::warning(remark.feature.name(), remark.what).level("structure"));
             }
             for array in file.unreadable() {

@@ -230,7 +230,16 @@ fn npz_in_and_out() {
     assert!(std::fs::metadata(at("deflated.npz")).unwrap().len() < std::fs::metadata(at("stored.npz")).unwrap().len());
     check(&at("deflated.npz"), &tensors);
     // The same arrays make the same bytes, whatever they came from.
-    convert(at("deflated.npz"), at("again.npz"), &ConvertOptions::new()).unwrap();
+    let done = convert(at("deflated.npz"), at("again.npz"), &ConvertOptions::new()).unwrap();
+    assert!(
+        !done.notes.is_empty() && done.notes.iter().all(|note| note.feature == Feature::Encoding),
+        "{:?}",
+        done.notes
+    );
+    assert!(
+        done.losses.is_empty()
+            && fw_convert::validate(at("deflated.npz"), &Default::default()).unwrap().findings().is_empty()
+    );
     assert!(std::fs::read(at("stored.npz")).unwrap() == std::fs::read(at("again.npz")).unwrap());
     convert(at("deflated.npz"), at("again.bt"), &ConvertOptions::new()).unwrap();
     assert!(std::fs::read(at("a.bt")).unwrap() == std::fs::read(at("again.bt")).unwrap());

@@ -140,7 +140,16 @@ fn foreign_files_are_named_and_their_losses_listed() {
     assert!(lost(Feature::TensorMetadata, Some("1/2t")) && lost(Feature::Metadata, None), "{losses:?}");
     assert_eq!(losses.len(), 3, "{losses:?}");
     let notes: Vec<Feature> = done.notes.iter().map(|note| note.feature).collect();
-    assert_eq!(notes, [Feature::Messages]);
+    assert_eq!(notes, [Feature::Messages, Feature::Encoding, Feature::Encoding]);
+    let told: Vec<String> = Loss::grouped(&done.notes).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "note, messages: 2 messages become one list, and one message in a Tensogram file; names begin with the number of \
+             their message",
+            "note, encoding: zstd is not kept: elements are written as they decode (2 tensors: \"0/2t\", \"1/2t\")",
+        ]
+    );
     let metadata = open_file.metadata().unwrap();
     let expected = [("0/step", "0"), ("1/step", "1"), ("centre", "x")];
     assert!(metadata.iter().map(|(key, text)| (key.as_str(), text.as_str())).eq(expected), "{metadata:?}");

@@ -30,6 +30,9 @@ pub enum TensogramError {
     /// No object with this index.
     #[error("object: {0}")]
     Object(Fault),
+    /// A part of an object that it does not have: an axis, index or step that does not fit its shape.
+    #[error("selection: {0}")]
+    Selection(Fault),
     /// The file or sink failed.
     #[error("io: {0}")]
     Io(#[from] io::Error),
@@ -229,6 +232,7 @@ impl TensogramError {
             Self::Encoding(_) => "Encoding",
             Self::Compression(_) => "Compression",
             Self::Object(_) => "Object",
+            Self::Selection(_) => "Selection",
             Self::Io(_) => "Io",
             Self::HashMismatch { .. } => "HashMismatch",
             Self::MissingHash { .. } => "MissingHash",
@@ -289,6 +293,7 @@ impl TensogramError {
             | Self::Encoding(fault)
             | Self::Compression(fault)
             | Self::Object(fault)
+            | Self::Selection(fault)
             | Self::Remote(fault) => Some(fault),
             _ => None,
         }
@@ -319,6 +324,7 @@ impl TensogramError {
             | Self::Encoding(fault)
             | Self::Compression(fault)
             | Self::Object(fault)
+            | Self::Selection(fault)
             | Self::Remote(fault) => Some(&mut fault.inner.place),
             Self::HashMismatch { place, .. } | Self::MissingHash { place, .. } => Some(place),
             Self::Io(_) => None,
@@ -333,7 +339,7 @@ impl From<ParseError> for TensogramError {
     }
 }
 
-/// Shapes and slices fail as metadata errors when they come from a descriptor.
+/// Shapes fail as metadata errors, which descriptors are; parts that a tensor does not have as selections.
 impl From<TensorError> for TensogramError {
     fn from(error: TensorError) -> Self {
         let code = match &error {
@@ -341,13 +347,16 @@ impl From<TensorError> for TensogramError {
             TensorError::LengthMismatch { .. } => "data_length_mismatch",
             TensorError::WrongType { .. } => "dtype_mismatch",
             TensorError::Misaligned { .. } => "misaligned",
-            _ => "bad_slice",
+            _ => "invalid_slice",
         };
         match error {
             TensorError::ShapeOverflow { .. } | TensorError::LengthMismatch { .. } => {
                 Self::Metadata(Fault::format(code, error.to_string()))
             }
-            _ => Self::Encoding(Fault::misuse(code, error.to_string())),
+            TensorError::WrongType { .. } | TensorError::Misaligned { .. } => {
+                Self::Encoding(Fault::misuse(code, error.to_string()))
+            }
+            _ => Self::Selection(Fault::misuse(code, error.to_string())),
         }
     }
 }

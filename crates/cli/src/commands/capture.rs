@@ -4,7 +4,7 @@ use super::{print, print_report, schema};
 use crate::args::Info;
 use crate::exit::{Outcome, Usage};
 use crate::frames::undetected;
-use crate::input;
+use crate::input::Input;
 use crate::render::{Table, count, size};
 use anyhow::{Context, Result};
 use framewright::dynamic::columns::{Capture, Column, Decoder, Role};
@@ -16,18 +16,18 @@ use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub(crate) fn info(args: &Info, schema: &Path) -> Result<Outcome> {
+pub(crate) fn info(args: &Info, input: &Input, schema: &Path) -> Result<Outcome> {
     let schema = match schema::compiled(schema)? {
         Ok(schema) => schema,
-        Err(faults) => return schema::refused(&faults),
+        Err(faults) => return schema::refused("info", args.json, &faults),
     };
-    let name = input::shown(&args.file);
-    let bytes = std::fs::read(&args.file).with_context(|| name.clone())?;
+    let name = input.name();
+    let bytes = std::fs::read(input.path()).with_context(|| name.to_owned())?;
     let found = detect(&message_infos(&schema), &bytes);
     let framing = match (args.profile.profile, found) {
         (Some(framing), _) => framing,
         (None, Some(found)) => found.framing,
-        (None, None) => return Err(undetected(&name, bytes.len())),
+        (None, None) => return Err(undetected(name, &bytes)),
     };
     let time = args.time.as_deref().map(Clock::parse).transpose()?;
     let summary = Summary::of(&schema, framing, &bytes, time.as_ref())?;
@@ -44,7 +44,7 @@ pub(crate) fn info(args: &Info, schema: &Path) -> Result<Outcome> {
         print_report("info", true, json)?;
     } else {
         let how = if args.profile.profile.is_none() { " (found by content)" } else { "" };
-        print(&summary.text(&schema, &name, how))?;
+        print(&summary.text(&schema, name, how))?;
     }
     Ok(Outcome::Fine)
 }

@@ -2,38 +2,37 @@
 
 use crate::args::Cat;
 use crate::exit::{Outcome, Usage};
-use crate::input;
+use crate::input::Input;
 use anyhow::Result;
 use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat, npy_header, write_elements};
 use framewright::tensogram::{DecodeOptions, TensogramFile};
 use framewright::tensor::{ByteOrder, DType, TensorBuf, swap_in_place};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 
-pub(crate) fn run(args: &Cat) -> Result<Outcome> {
-    let format = input::format_of(&args.file)?;
+pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
+    let format = input.format()?;
     if format == Format::Tensogram && args.tensor.is_none() {
-        return object(args);
+        return object(args, input);
     }
     if format != Format::Tensogram && (args.message.is_some() || args.object.is_some()) {
-        let text = format!("{}: {format} files have no messages; say --tensor NAME", input::shown(&args.file));
+        let text = format!("{}: {format} files have no messages; say --tensor NAME", input.name());
         return Err(Usage(text).into());
     }
-    let file = input::tensors(&args.file)?;
-    let name = chosen(args, &*file)?;
+    let file = input.tensors()?;
+    let name = chosen(args, input, &*file)?;
     if format == Format::Tensogram && args.slice.is_some() {
-        return named_part(args, &*file, &name);
+        return named_part(args, input, &*file, &name);
     }
-    named_tensor(args, &*file, &name)
+    named_tensor(args, input, &*file, &name)
 }
 
 /// The tensor that was asked for, or the only one.
-fn chosen(args: &Cat, file: &dyn TensorFile) -> Result<String> {
+fn chosen(args: &Cat, input: &Input, file: &dyn TensorFile) -> Result<String> {
     match (&args.tensor, file.entries()) {
-        (Some(name), _) => found(args, file, name),
+        (Some(name), _) => found(args, input, file, name),
         (None, [only]) => Ok(only.name.clone()),
         (None, all) => {
-            let text =
-                format!("{} has {} tensors; say --tensor NAME (fw ls lists them)", input::shown(&args.file), all.len());
+            let text = format!("{} has {} tensors; say --tensor NAME (fw ls lists them)", input.name(), all.len());
             Err(Usage(text).into())
         }
     }
@@ -41,8 +40,8 @@ fn chosen(args: &Cat, file: &dyn TensorFile) -> Result<String> {
 
 /// The tensor's full name. In a file of several messages names begin with the number of theirs; the bare name will do where
 /// the message is given, or only one has such a tensor.
-fn found(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<String> {
-    let path = input::shown(&args.file);
+fn found(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) -> Result<String> {
+    let path = input.name();
     let named = |wanted: &str| file.entries().iter().find(|entry| entry.name == wanted).map(|entry| entry.name.clone());
     if let Some(message) = args.message {
         let several = file.entries().iter().any(|entry| entry.name.starts_with("1/"));
@@ -70,18 +69,18 @@ fn found(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<String> {
     Err(Usage(text).into())
 }
 
-fn named_tensor(args: &Cat, file: &dyn TensorFile, name: &str) -> Result<Outcome> {
-    let shown = input::shown(&args.file);
-    match write_tensor(args, file, name, &shown) {
+fn named_tensor(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) -> Result<Outcome> {
+    let shown = input.name();
+    match write_tensor(args, file, name, shown) {
         Ok(()) => Ok(Outcome::Fine),
         Err(error) if error.is::<Usage>() => Err(error),
-        Err(error) => input::named(&args.file, error),
+        Err(error) => input.named(error),
     }
 }
 
 /// Writes a tensor of a file that people know as `shown`.
 pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown: &str) -> Result<()> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = output(args)?;
     cat(file, name, &args.selection(), args.form(), &mut out).map_err(|error| told(shown, error))?;
     out.flush()?;
     Ok(())
@@ -92,10 +91,20 @@ pub(crate) fn write(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown:
     if args.npy && npy_header(dtype, shape).is_none() {
         return Err(Usage(format!("NumPy has no element type for {dtype}; leave out --npy")).into());
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = output(args)?;
     write_elements(dtype, shape, data, args.form(), &mut out).map_err(|error| told(shown, error))?;
     out.flush()?;
     Ok(())
+}
+
+/// Standard output, unless it is a terminal that would be fed bytes.
+fn output(args: &Cat) -> Result<BufWriter<StdoutLock<'static>>> {
+    let out = std::io::stdout().lock();
+    if args.form() != CatFormat::Text && out.is_terminal() {
+        let text = "elements are bytes, not text for a terminal; say --text, or use a pipe";
+        return Err(Usage(text.to_owned()).into());
+    }
+    Ok(BufWriter::new(out))
 }
 
 /// What the user could have said otherwise is usage.
@@ -109,42 +118,45 @@ fn told(shown: &str, error: ConvertError) -> anyhow::Error {
 }
 
 /// A part of a tensor of a Tensogram file, by name: through the object itself, which knows its codec.
-fn named_part(args: &Cat, all: &dyn TensorFile, name: &str) -> Result<Outcome> {
-    let file = input::tensogram(&args.file)?;
+fn named_part(args: &Cat, input: &Input, all: &dyn TensorFile, name: &str) -> Result<Outcome> {
+    let file = input.tensogram()?;
     let entry = all.find(name).ok().and_then(|index| Some((index, all.entries().get(index)?)));
-    let Some((index, entry)) = entry else { return named_tensor(args, all, name) };
+    let Some((index, entry)) = entry else { return named_tensor(args, input, all, name) };
     let (mut message, mut object) = (0, index);
     while let Some(later) = object.checked_sub(file.object_count(message)?) {
         (message, object) = (message.saturating_add(1), later);
     }
     // Elements that Tensogram has no type for stand there as bytes.
     if file.object_head(message, object)?.descriptor.dtype != entry.dtype {
-        return named_tensor(args, all, name);
+        return named_tensor(args, input, all, name);
     }
-    part(args, &file, message, object)
+    part(args, input, &file, message, object)
 }
 
 /// One object of a Tensogram file, by its place.
-fn object(args: &Cat) -> Result<Outcome> {
-    let file = input::tensogram(&args.file)?;
+fn object(args: &Cat, input: &Input) -> Result<Outcome> {
+    let file = input.tensogram()?;
     let (wanted, place) = (args.message.unwrap_or(0), args.object.unwrap_or(0));
     let count = file.message_count()?;
     if wanted >= count {
-        return Err(Usage(format!("no message {wanted}: {} has {count}", input::shown(&args.file))).into());
+        return Err(Usage(format!("no message {wanted}: {} has {count}", input.name())).into());
     }
     let objects = file.object_count(wanted)?;
     if place >= objects {
-        let text = format!("no object {place}: message {wanted} of {} has {objects}", input::shown(&args.file));
+        let text = format!("no object {place}: message {wanted} of {} has {objects}", input.name());
         return Err(Usage(text).into());
     }
     if args.form() == CatFormat::Text {
-        let all = input::tensors(&args.file)?;
+        let all = input.tensors()?;
         let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
         let name = name.map_or("", String::as_str);
-        return if args.slice.is_some() { named_part(args, &*all, name) } else { named_tensor(args, &*all, name) };
+        return match args.slice {
+            Some(_) => named_part(args, input, &*all, name),
+            None => named_tensor(args, input, &*all, name),
+        };
     }
     if args.slice.is_some() {
-        return part(args, &file, wanted, place);
+        return part(args, input, &file, wanted, place);
     }
     // What carries a digest is checked before it is handed on.
     let verify_hash = file.object_head(wanted, place)?.frame.has_hash();
@@ -153,15 +165,15 @@ fn object(args: &Cat) -> Result<Outcome> {
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
     }
-    write(args, descriptor.dtype, &descriptor.shape, &bytes, &input::shown(&args.file))?;
+    write(args, descriptor.dtype, &descriptor.shape, &bytes, input.name())?;
     Ok(Outcome::Fine)
 }
 
 /// A part of an object: what its codec needs for it is read, and no digest verified, which would take everything.
-fn part(args: &Cat, file: &TensogramFile, message: usize, object: usize) -> Result<Outcome> {
-    let shown = input::shown(&args.file);
+fn part(args: &Cat, input: &Input, file: &TensogramFile, message: usize, object: usize) -> Result<Outcome> {
+    let shown = input.name();
     let taken = file.slice(message, object, &args.selection(), &DecodeOptions::default());
-    write_part(args, taken.map_err(|error| misfit(&shown, error))?, &shown)?;
+    write_part(args, taken.map_err(|error| misfit(shown, error))?, shown)?;
     Ok(Outcome::Fine)
 }
 

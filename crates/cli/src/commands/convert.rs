@@ -3,7 +3,7 @@
 use super::{print, print_report, schema, unclaimed};
 use crate::args::{Convert, Digest, OnMissing, Target};
 use crate::exit::{Outcome, Usage};
-use crate::input;
+use crate::input::Input;
 use crate::render::{Bar, count, parse_size, size};
 use anyhow::{Result, bail};
 use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
@@ -16,12 +16,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Convert) -> Result<Outcome> {
+    let input = Input::of(&args.input, &args.store, "convert")?;
+    converted(args, &input).map_err(|error| input.retold(error))
+}
+
+fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
+    if args.output.is_dir() {
+        return Err(Usage(format!("{}: a folder; name a file to write", args.output.display())).into());
+    }
     if let Some(schema) = &args.schema {
-        return to_columns(args, schema);
+        return to_columns(args, input, schema);
     }
     let unnamed = args.to.is_none() && Format::of_name(&args.output).is_none();
-    if args.to == Some(Target::Frames) || unnamed && holds_capture(&args.input) {
-        return to_frames(args);
+    if args.to == Some(Target::Frames) || unnamed && holds_capture(input.path()) {
+        return to_frames(args, input);
     }
     if args.profile.profile.is_some() {
         return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
@@ -29,19 +37,22 @@ pub(crate) fn run(args: &Convert) -> Result<Outcome> {
     let mut options = options(args)?;
     let named = options.format.or_else(|| Format::of_name(&args.output));
     let Some(format) = named else {
-        let text = format!("{}: the name does not tell which format to write; say --to", args.output.display());
+        let text = format!(
+            "{}: the name does not tell which format to write; end it in .tgm, .bt, .safetensors, .npy or .npz, or say --to",
+            args.output.display()
+        );
         return Err(Usage(text).into());
     };
-    let input = input::format_of(&args.input)?;
-    if args.rules.is_some() && !matches!(input, Format::BinTensors | Format::ShardIndex) {
-        return Err(Usage(format!("--rules is for BinTensors inputs; {} is {input}", args.input.display())).into());
+    let from = input.format()?;
+    if args.rules.is_some() && !matches!(from, Format::BinTensors | Format::ShardIndex) {
+        return Err(Usage(format!("--rules is for BinTensors inputs; {} is {from}", input.name())).into());
     }
     let bar = Arc::new(if args.quiet || args.json { Bar::silent() } else { Bar::on_terminal() });
     let shown = Arc::clone(&bar);
     options.progress = Some(Arc::new(move |progress| {
         shown.show(progress.bytes_done, progress.bytes_total, progress.tensor);
     }));
-    let done = convert(&args.input, &args.output, &options);
+    let done = convert(input.path(), &args.output, &options);
     bar.clear();
     let done = done.or_else(refused)?;
     if args.json {
@@ -56,7 +67,7 @@ pub(crate) fn run(args: &Convert) -> Result<Outcome> {
 }
 
 /// A struct-frame capture as a Tensogram file of columns.
-fn to_columns(args: &Convert, schema: &Path) -> Result<Outcome> {
+fn to_columns(args: &Convert, input: &Input, schema: &Path) -> Result<Outcome> {
     let to_tensogram = match args.to {
         Some(target) => target == Target::Tensogram,
         None => Format::of_name(&args.output) == Some(Format::Tensogram),
@@ -67,24 +78,24 @@ fn to_columns(args: &Convert, schema: &Path) -> Result<Outcome> {
     }
     let schema = match schema::compiled(schema)? {
         Ok(schema) => schema,
-        Err(faults) => return schema::refused(&faults),
+        Err(faults) => return schema::refused("convert", args.json, &faults),
     };
     unclaimed(&args.output, args.force)?;
-    match frames_to_columns(&args.input, &args.output, &schema, args.profile.profile) {
+    match frames_to_columns(input.path(), &args.output, &schema, args.profile.profile) {
         Ok(done) => captured(args, &done),
-        Err(error) => input::named(&args.input, error),
+        Err(error) => input.named(error),
     }
 }
 
 /// The capture that a Tensogram file of columns was made from.
-fn to_frames(args: &Convert) -> Result<Outcome> {
+fn to_frames(args: &Convert, input: &Input) -> Result<Outcome> {
     if args.profile.profile.is_some() {
         return Err(Usage("--profile: the file of columns knows its own".to_owned()).into());
     }
     unclaimed(&args.output, args.force)?;
-    match columns_to_frames(&args.input, &args.output) {
+    match columns_to_frames(input.path(), &args.output) {
         Ok(done) => captured(args, &done),
-        Err(error) => input::named(&args.input, error),
+        Err(error) => input.named(error),
     }
 }
 

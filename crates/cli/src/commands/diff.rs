@@ -3,18 +3,23 @@
 use super::{print, print_report};
 use crate::args;
 use crate::exit::{Outcome, Usage};
-use crate::input;
+use crate::input::Input;
 use crate::render::{Table, count, shape};
 use anyhow::Result;
 use framewright::convert::{Comparison, Diff, DiffOptions, Types, diff};
 use serde_json::json;
 
 pub(crate) fn run(args: &args::Diff) -> Result<Outcome> {
-    let found = compare(args)?;
+    if [&args.left, &args.right].iter().all(|file| file.as_os_str() == "-") {
+        return Err(Usage("standard input can be one of the files, not both".to_owned()).into());
+    }
+    let left = Input::of(&args.left, &args.store, "diff")?;
+    let right = Input::of(&args.right, &args.store, "diff")?;
+    let found = compare(args, &left, &right).map_err(|error| left.retold(right.retold(error)))?;
     if args.json {
         let different = found.rows.iter().filter(|row| !row.comparison.is_equal()).count();
         let report = json!({
-            "files": [args.left.display().to_string(), args.right.display().to_string()],
+            "files": [left.name(), right.name()],
             "different_count": different,
             "tensors": found.rows,
             "metadata": found.metadata,
@@ -26,15 +31,15 @@ pub(crate) fn run(args: &args::Diff) -> Result<Outcome> {
     Ok(if found.is_equal() { Outcome::Fine } else { Outcome::Invalid })
 }
 
-fn compare(args: &args::Diff) -> Result<Diff> {
+fn compare(args: &args::Diff, left: &Input, right: &Input) -> Result<Diff> {
     for (name, tolerance) in [("--rtol", args.rtol), ("--atol", args.atol)] {
         if !tolerance.is_finite() || tolerance < 0.0 {
             return Err(Usage(format!("{name} {tolerance}: a number from 0 on is needed")).into());
         }
     }
-    input::format_of(&args.left)?;
-    input::format_of(&args.right)?;
-    let (left, right) = (input::tensors(&args.left)?, input::tensors(&args.right)?);
+    left.format()?;
+    right.format()?;
+    let (left, right) = (left.tensors()?, right.tensors()?);
     let types = if args.values { Types::Values } else { Types::Strict };
     Ok(diff(&*left, &*right, &DiffOptions::new().with_tolerance(args.atol, args.rtol).with_types(types))?)
 }

@@ -1,9 +1,10 @@
 //! `fw dump`: metadata and descriptors, or the annotated bytes.
 
+use super::surveyed::{beside, in_file};
 use super::{print, print_report};
 use crate::args::Dump;
 use crate::exit::{Outcome, Usage};
-use crate::input;
+use crate::input::Input;
 use crate::render::{byte_map, byte_map_by, compact, shape, size, tree};
 use anyhow::Result;
 use framewright::bytes::Span;
@@ -14,19 +15,19 @@ use framewright::tensogram::{Survey, inspect};
 use serde_json::json;
 use std::fmt::Write as _;
 
-pub(crate) fn run(args: &Dump) -> Result<Outcome> {
-    let format = input::format_of(&args.file)?;
+pub(crate) fn run(args: &Dump, input: &Input) -> Result<Outcome> {
+    let format = input.looked_format()?;
     if format != Format::Tensogram {
         if args.message.is_some() {
-            return Err(Usage(format!("{}: {format} files have no messages", input::shown(&args.file))).into());
+            return Err(Usage(format!("{}: {format} files have no messages", input.name())).into());
         }
-        return tensors(args, format);
+        return tensors(args, input, format);
     }
-    let file = input::tensogram(&args.file)?;
+    let file = input.tensogram()?;
     let spans = file.message_layouts()?;
     let wanted: Vec<usize> = match args.message {
         Some(index) if index >= spans.len() => {
-            let text = format!("no message {index}: {} has {}", input::shown(&args.file), spans.len());
+            let text = format!("no message {index}: {} has {}", input.name(), spans.len());
             return Err(Usage(text).into());
         }
         Some(index) => vec![index],
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
                 let tree = inspect(&file.read_message(index)?);
                 all.push(json!({ "message": index, "offset": span.start, "tree": tree }));
             }
-            (true, false) => all.push(message_json(&file.survey(index)?, index, span)),
+            (true, false) => all.push(message_json(&in_file(file.survey(index)?, index, span), index, span)),
             (false, true) => {
                 let bytes = file.read_message(index)?;
                 print(&format!(
@@ -48,27 +49,29 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
                     byte_map(&inspect(&bytes), &bytes, span.start)
                 ))?;
             }
-            (false, false) => print(&message_text(&file.survey(index)?, index, span))?,
+            (false, false) => print(&message_text(&in_file(file.survey(index)?, index, span), index, span))?,
         }
     }
     if args.json {
-        let file = input::shown(&args.file);
-        print_report("dump", true, json!({ "file": file, "format": "tensogram", "messages": all }))?;
+        print_report("dump", true, json!({ "file": input.name(), "format": "tensogram", "messages": all }))?;
+    } else if args.message.is_none()
+        && let Some(finding) = beside(std::fs::metadata(input.path())?.len(), &spans)
+    {
+        eprintln!("{finding}");
     }
     Ok(Outcome::Fine)
 }
 
 /// Any other file of named tensors: its byte ranges, with the bytes themselves for --hex.
-fn tensors(args: &Dump, format: Format) -> Result<Outcome> {
-    let tree = match convert::dump(&args.file) {
+fn tensors(args: &Dump, input: &Input, format: Format) -> Result<Outcome> {
+    let tree = match convert::dump(input.path()) {
         Ok(tree) => tree,
-        Err(error) => return input::named(&args.file, error),
+        Err(error) => return input.named(error),
     };
     if args.json {
-        let file = input::shown(&args.file);
-        print_report("dump", true, json!({ "file": file, "format": format, "tree": tree }))?;
+        print_report("dump", true, json!({ "file": input.name(), "format": format, "tree": tree }))?;
     } else if args.hex {
-        let source = FileSource::open(&args.file)?;
+        let source = FileSource::open(input.path())?;
         // Only the bytes that are shown are read.
         let read = |span: Span| {
             let mut bytes = vec![0; span.len() as usize];

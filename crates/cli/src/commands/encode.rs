@@ -1,21 +1,21 @@
 //! `fw encode`: lines of JSON as frames.
 
-use super::{print_json, schema};
+use super::{print_report, schema};
 use crate::args::Encode;
-use crate::exit::{Outcome, Usage};
+use crate::exit::{Failure, Outcome, Usage};
+use crate::input;
 use anyhow::{Context, Result};
 use framewright::dynamic::{Codec, FrameCodec};
 use framewright::source::AtomicFile;
 use framewright::structframe::Header;
 use serde_json::json;
-use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 pub(crate) fn run(args: &Encode) -> Result<Outcome> {
     let schema = match schema::compiled(&args.schema)? {
         Ok(schema) => schema,
-        Err(faults) => return schema::refused(&faults),
+        Err(faults) => return schema::refused("encode", args.json, &faults),
     };
     let codec = Codec::new(&schema);
     let frames = FrameCodec::new(&codec, args.profile);
@@ -24,8 +24,7 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
         ("standard input".to_owned(), Box::new(std::io::stdin().lock()))
     } else {
         let name = args.file.display().to_string();
-        let file = File::open(&args.file).with_context(|| name.clone())?;
-        (name, Box::new(BufReader::with_capacity(1 << 16, file)))
+        (name, Box::new(BufReader::with_capacity(1 << 16, input::file(&args.file, "encode")?)))
     };
     let Some(path) = &args.output else {
         let out = std::io::stdout().lock();
@@ -51,10 +50,22 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
     let done = encode(&frames, args.number, &name, input, &mut |bytes| Ok(out.write_all(bytes)?))?;
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;
     if args.json {
-        print_json(&json!({ "file": path.display().to_string(), "profile": args.profile.to_string(),
-            "frames": done.frames, "bytes": done.bytes }))?;
+        let report = json!({
+            "files": [path.display().to_string()], "profile": args.profile.to_string(),
+            "frames": done.frames, "bytes": done.bytes,
+        });
+        print_report("encode", true, report)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// What keeps a line from being JSON; which line is known.
+fn not_json(error: &serde_json::Error) -> Failure {
+    let words = error.to_string();
+    let what = words.rsplit_once(" at line ").map_or(words.as_str(), |(what, _)| what);
+    // The end of the line counts as the beginning of the next one.
+    let column = if error.line() == 1 { format!(", column {}", error.column()) } else { String::new() };
+    Failure::new("invalid_json", format!("no JSON: {what}{column}"))
 }
 
 struct Done {
@@ -80,7 +91,7 @@ fn encode(
         if line.trim().is_empty() {
             continue;
         }
-        let json = serde_json::from_str(&line).with_context(place)?;
+        let json = serde_json::from_str(&line).map_err(|error| not_json(&error)).with_context(place)?;
         frame.clear();
         frames.write_line(&json, header, &mut frame).with_context(place)?;
         put(&frame)?;

@@ -4,7 +4,7 @@ use super::{print, print_report};
 use crate::args::Gen;
 use crate::exit::{Outcome, Usage};
 use crate::render::count;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use framewright::codegen::{
     self, File, Freshness, Lang, Options,
     lang::{Packing, RustSerde},
@@ -13,7 +13,7 @@ use framewright::schema::{self, Disk, Variable};
 use serde_json::json;
 
 pub(crate) fn run(args: &Gen) -> Result<Outcome> {
-    std::fs::File::open(&args.schema).with_context(|| args.schema.display().to_string())?;
+    super::schema::readable(&args.schema)?;
     let mut langs: Vec<Lang> = Vec::new();
     for word in &args.lang {
         let lang = word.parse().map_err(|error: codegen::Error| Usage(error.to_string()))?;

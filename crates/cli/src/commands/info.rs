@@ -3,7 +3,7 @@
 use super::{capture, print, print_report};
 use crate::args::Info as Args;
 use crate::exit::{Outcome, Usage};
-use crate::input;
+use crate::input::Input;
 use crate::render::{count, size};
 use anyhow::Result;
 use framewright::bytes::Span;
@@ -12,18 +12,17 @@ use framewright::tensogram::{Survey, TensogramFile};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-pub(crate) fn run(args: &Args) -> Result<Outcome> {
+pub(crate) fn run(args: &Args, input: &Input) -> Result<Outcome> {
     if let Some(schema) = &args.schema {
-        return capture::info(args, schema);
+        return capture::info(args, input, schema);
     }
     if args.profile.profile.is_some() {
         return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
     }
-    if input::format_of(&args.file)? != Format::Tensogram {
-        return tensors(args);
+    if input.looked_format()? != Format::Tensogram {
+        return tensors(args, input);
     }
-    let file = input::tensogram(&args.file)?;
-    let summary = Summary::of(&file)?;
+    let summary = Summary::of(&input.tensogram()?, input.name())?;
     if args.json {
         print_report("info", true, summary.json())?;
     } else {
@@ -33,16 +32,15 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 }
 
 /// Any other file of named tensors.
-fn tensors(args: &Args) -> Result<Outcome> {
-    let path = input::shown(&args.file);
-    let info = match convert::info(&args.file) {
+fn tensors(args: &Args, input: &Input) -> Result<Outcome> {
+    let info = match convert::info(input.path()) {
         Ok(info) => info,
-        Err(error) => return input::named(&args.file, error),
+        Err(error) => return input.named(error),
     };
     if args.json {
-        print_report("info", true, tensors_json(&info, &path))?;
+        print_report("info", true, tensors_json(&info, input.name()))?;
     } else {
-        print(&tensors_text(&info, &path))?;
+        print(&tensors_text(&info, input.name()))?;
     }
     Ok(Outcome::Fine)
 }
@@ -63,6 +61,7 @@ pub(crate) fn tensors_json(info: &Info, path: &str) -> serde_json::Value {
         "metadata": info.metadata,
         "unreadable": info.unreadable,
         "readable_by_reference": info.readable_by_reference,
+        "tensogram": null,
     })
 }
 
@@ -107,10 +106,10 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    fn of(file: &TensogramFile) -> Result<Self> {
+    fn of(file: &TensogramFile, name: &str) -> Result<Self> {
         let file_len = std::fs::metadata(file.path())?.len();
         let surveys = (0..file.message_count()?).map(|index| Ok(file.survey(index)?));
-        Self::of_parts(input::shown(file.path()), file_len, &file.message_layouts()?, surveys)
+        Self::of_parts(name.to_owned(), file_len, &file.message_layouts()?, surveys)
     }
 
     /// The summary of messages that were looked at.
@@ -180,6 +179,9 @@ impl Summary {
             ("pipelines", list(&self.pipelines)),
             ("encoders", list(&self.encoders)),
         ];
+        if self.file_len == 0 {
+            lines.push(("note", "the file is empty: it holds no message".to_owned()));
+        }
         if self.outside > 0 {
             lines.push(("outside", format!("{} belong to no message: try fw validate", size(self.outside))));
         }
@@ -203,6 +205,8 @@ impl Summary {
             "data_bytes": self.decoded_len,
             "types": types.collect::<serde_json::Map<_, _>>(),
             "metadata": null,
+            "unreadable": [],
+            "readable_by_reference": null,
             "tensogram": {
                 "version": 3,
                 "message_count": self.message_count,

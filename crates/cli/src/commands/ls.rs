@@ -1,9 +1,10 @@
 //! `fw ls`: every message and object, one line each.
 
+use super::surveyed::{beside, in_file};
 use super::{print, print_report};
-use crate::args::Look;
+use crate::args::Ls;
 use crate::exit::Outcome;
-use crate::input;
+use crate::input::Input;
 use crate::render::{Table, shape, size};
 use anyhow::Result;
 use framewright::bytes::Span;
@@ -11,33 +12,30 @@ use framewright::convert::{self, Format, Row};
 use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Survey, TensogramFile, Value};
 use serde_json::json;
 
-pub(crate) fn run(args: &Look) -> Result<Outcome> {
-    if args.file.as_os_str() == "-" {
-        return super::ls_stream::run(args);
+pub(crate) fn run(args: &Ls, input: &Input) -> Result<Outcome> {
+    if input.looked_format()? != Format::Tensogram {
+        return tensors(args, input);
     }
-    if input::format_of(&args.file)? != Format::Tensogram {
-        return tensors(args);
-    }
-    let file = input::tensogram(&args.file)?;
+    let file = input.tensogram()?;
+    let (len, spans) = (std::fs::metadata(input.path())?.len(), file.message_layouts()?);
     if args.json {
-        print_report("ls", true, listing_json(&file)?)?;
+        print_report("ls", true, listing_json(input.name(), len, &spans, surveys(&file)?)?)?;
     } else {
-        print(&listing(&file)?)?;
+        print(&listing(len, &spans, surveys(&file)?)?)?;
     }
     Ok(Outcome::Fine)
 }
 
 /// Any other file of named tensors.
-fn tensors(args: &Look) -> Result<Outcome> {
-    let file = input::tensors(&args.file)?;
+fn tensors(args: &Ls, input: &Input) -> Result<Outcome> {
+    let file = input.tensors()?;
     let rows = match convert::rows(&*file) {
         Ok(rows) => rows,
-        Err(error) => return input::named(&args.file, error),
+        Err(error) => return input.named(error),
     };
     if args.json {
-        let path = input::shown(&args.file);
         let report = json!({
-            "file": path, "format": file.format(), "tensors": rows, "unreadable": file.unreadable(), "findings": [],
+            "file": input.name(), "format": file.format(), "tensors": rows, "unreadable": file.unreadable(), "findings": [],
         });
         print_report("ls", true, report)?;
     } else {
@@ -60,21 +58,24 @@ pub(crate) fn tensors_listing(rows: &[Row]) -> String {
 
 /// The stages an object went through, in the words of its descriptor.
 pub(crate) fn pipeline(descriptor: &DataObjectDescriptor) -> String {
-    let stages = [&descriptor.encoding, &descriptor.filter, &descriptor.compression];
-    let named: Vec<&str> = stages.into_iter().filter(|name| *name != "none").map(String::as_str).collect();
-    if named.is_empty() { "raw".to_owned() } else { named.join("+") }
+    if descriptor.is_raw() { "raw".to_owned() } else { descriptor.stages().collect::<Vec<_>>().join("+") }
 }
 
-pub(super) fn listing(file: &TensogramFile) -> Result<String> {
-    listing_of((0..file.message_count()?).map(|index| Ok(file.survey(index)?)))
+/// Every message, looked at when it is asked for.
+pub(super) fn surveys(file: &TensogramFile) -> Result<impl Iterator<Item = Result<Survey>>> {
+    Ok((0..file.message_count()?).map(|index| Ok(file.survey(index)?)))
 }
 
-/// A line for every object of the messages given.
-pub(crate) fn listing_of(messages: impl Iterator<Item = Result<Survey>>) -> Result<String> {
-    let mut table = Table::new(&[">message", ">object", "name", "dtype", "shape", "pipeline", ">stored", ">decoded"]);
+/// The columns of a listing.
+pub(super) const COLUMNS: [&str; 8] =
+    [">message", ">object", "name", "dtype", "shape", "pipeline", ">stored", ">decoded"];
+
+/// A line for every object of the messages at `spans` of a file; what is wrong goes to standard error.
+pub(crate) fn listing(file_len: u64, spans: &[Span], surveys: impl Iterator<Item = Result<Survey>>) -> Result<String> {
+    let mut table = Table::new(&COLUMNS);
     let mut remarks = String::new();
-    for (index, message) in messages.enumerate() {
-        let message = message?;
+    for (index, (span, message)) in spans.iter().zip(surveys).enumerate() {
+        let message = in_file(message?, index, *span);
         if message.objects.is_empty() {
             let cells = [&index.to_string(), "-", "(no objects)", "", "", "", "", ""];
             table.row(cells.map(str::to_owned));
@@ -109,27 +110,26 @@ pub(crate) fn listing_of(messages: impl Iterator<Item = Result<Survey>>) -> Resu
             }
         }
         for finding in message.report.findings() {
-            remarks.push_str(&format!("message {index}: {finding}\n"));
+            remarks.push_str(&format!("{finding}\n"));
         }
+    }
+    if let Some(finding) = beside(file_len, spans) {
+        remarks.push_str(&format!("{finding}\n"));
     }
     eprint!("{remarks}");
     Ok(table.render())
 }
 
-fn listing_json(file: &TensogramFile) -> Result<serde_json::Value> {
-    let surveys = (0..file.message_count()?).map(|index| Ok(file.survey(index)?));
-    listing_json_of(&input::shown(file.path()), &file.message_layouts()?, surveys)
-}
-
 /// The same for programs.
-pub(crate) fn listing_json_of(
+pub(crate) fn listing_json(
     path: &str,
+    file_len: u64,
     spans: &[Span],
     surveys: impl Iterator<Item = Result<Survey>>,
 ) -> Result<serde_json::Value> {
     let (mut messages, mut tensors, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     for (index, (span, message)) in spans.iter().zip(surveys).enumerate() {
-        let message = message?;
+        let message = in_file(message?, index, *span);
         for object in &message.objects {
             let o = object.index;
             let at = |span: Span, base: u64| [base + span.start, base + span.end];
@@ -161,12 +161,9 @@ pub(crate) fn listing_json_of(
             tensors.push(row);
         }
         messages.push(json!({ "offset": span.start, "length": span.len(), "object_count": message.objects.len() }));
-        for finding in message.report.findings() {
-            let mut finding = serde_json::to_value(finding)?;
-            finding["message_index"] = index.into();
-            findings.push(finding);
-        }
+        findings.extend(message.report);
     }
+    findings.extend(beside(file_len, spans));
     Ok(json!({
         "file": path, "format": "tensogram", "tensors": tensors, "unreadable": [], "findings": findings,
         "messages": messages,

@@ -1,83 +1,196 @@
 //! `fw ls -`: the objects of a Tensogram stream on standard input, each as it arrives.
 
-use super::ls::{object_name, pipeline};
-use crate::args::Look;
-use crate::exit::Outcome;
-use crate::render::{shape, size};
+use super::ls::{COLUMNS, object_name, pipeline};
+use super::print;
+use crate::args::Ls;
+use crate::exit::{Failure, Outcome};
+use crate::input::Input;
+use crate::render::{Table, shape, size};
 use anyhow::Result;
 use framewright::tensogram::{
-    DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, StreamEvent, StreamReader,
+    DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, StreamEvent, StreamReader, TensogramError, Value,
 };
 use serde_json::json;
-use std::io::Write;
+use std::cell::RefCell;
+use std::io::{self, Read, Write};
 
-pub(crate) fn run(args: &Look) -> Result<Outcome> {
-    let mut out = std::io::stdout().lock();
-    let mut outcome = Outcome::Fine;
-    // What is known of the message at hand: its number, and the metadata that came before its objects.
-    let (mut started, mut metadata) = (0usize, GlobalMetadata::default());
-    if !args.json {
-        line(&mut out, ["message", "object", "name", "dtype", "shape", "pipeline", "stored", "decoded"])?;
+pub(crate) fn run(args: &Ls) -> Result<Outcome> {
+    let mut rest = io::stdin().lock();
+    let mut head = Vec::new();
+    rest.by_ref().take(8).read_to_end(&mut head)?;
+    if head.is_empty() {
+        return Err(Failure::new("empty_file", "standard input: the file is empty".to_owned()).into());
     }
-    for event in StreamReader::without_payloads(std::io::stdin().lock(), DecodeOptions::default()) {
+    let whole = head.chain(rest);
+    if may_be_weights(whole.get_ref().0) {
+        let input = Input::piped(whole)?;
+        return super::ls::run(args, &input).map_err(|error| input.retold(error));
+    }
+    listed(args, whole)
+}
+
+/// Whether a stream begins like a file of another format, which cannot be listed as it comes.
+fn may_be_weights(head: &[u8]) -> bool {
+    let known = [&b"\x93NUMPY"[..], b"PK\x03\x04", b"PK\x05\x06"];
+    // The others begin with the length of their header, which is never larger than this.
+    let len = head.try_into().map_or(u64::MAX, u64::from_le_bytes);
+    known.iter().any(|magic| head.starts_with(magic)) || len <= 100_000_000
+}
+
+fn listed(args: &Ls, stream: impl Read) -> Result<Outcome> {
+    let listing = RefCell::new(Listing::new());
+    let mut outcome = Outcome::Fine;
+    let complain = |code: &str, words: String, position: Option<u64>| {
+        if args.json {
+            print(&format!("{}\n", json!({ "error": { "code": code, "message": words, "position": position } })))?;
+        } else {
+            listing.borrow_mut().show()?;
+            eprintln!("{words}");
+        }
+        anyhow::Ok(Outcome::Invalid)
+    };
+    for event in StreamReader::without_payloads(Waiting { stream, listing: &listing }, DecodeOptions::default()) {
         match event {
-            Ok(StreamEvent::Message { .. }) => {
-                started += 1;
-                metadata = GlobalMetadata::default();
-            }
-            Ok(StreamEvent::Metadata(found)) => metadata = found,
+            Ok(StreamEvent::Message { .. }) => listing.borrow_mut().begin(),
+            Ok(StreamEvent::Metadata(found)) => listing.borrow_mut().metadata = found,
             Ok(StreamEvent::Listed { index, descriptor, preceder, stored_len }) => {
-                let row =
-                    Row { message: started.saturating_sub(1), object: index, descriptor: &descriptor, stored_len };
-                let name = name(&mut metadata, index, preceder);
-                if args.json {
-                    writeln!(out, "{}", row.json(&name))?;
-                } else {
-                    row.text(&mut out, &name)?;
+                let mut listing = listing.borrow_mut();
+                let name = listing.name(index, preceder);
+                let message = listing.started.saturating_sub(1);
+                let row = Row { message, object: index, name, descriptor: &descriptor, stored_len };
+                match args.json {
+                    true => print(&format!("{}\n", row.json()))?,
+                    false => listing.table.row(row.cells()),
                 }
-                // Whoever reads this waits for it.
-                out.flush()?;
             }
+            Ok(StreamEvent::End { .. }) => listing.borrow_mut().open = false,
             Ok(StreamEvent::Skipped(span)) => {
-                eprintln!("bytes {span} belong to no message");
-                outcome = Outcome::Invalid;
+                let words = format!("bytes {span} belong to no message");
+                outcome = complain("bytes_outside_messages", words, Some(span.start))?;
             }
             Ok(_) => {}
-            Err(error) => {
-                eprintln!("{error}");
-                outcome = Outcome::Invalid;
-            }
+            Err(error @ TensogramError::Io(_)) => return Err(error.into()),
+            Err(error) => outcome = complain(error.code(), error.to_string(), error.offset())?,
         }
     }
-    if started == 0 {
-        anyhow::bail!("no Tensogram message on standard input");
+    let mut listing = listing.into_inner();
+    if listing.started == 0 {
+        return Err(Failure::new("no_message", "no Tensogram message on standard input".to_owned()).into());
+    }
+    if !args.json {
+        // The head, where no row came.
+        print(&listing.table.render())?;
     }
     Ok(outcome)
+}
+
+/// What is known of the stream so far.
+struct Listing {
+    table: Table,
+    /// Messages that have begun.
+    started: usize,
+    /// Whether the last of them has not ended.
+    open: bool,
+    /// The metadata that came before its objects.
+    metadata: GlobalMetadata,
+}
+
+impl Listing {
+    fn new() -> Self {
+        Self { table: Table::new(&COLUMNS), started: 0, open: false, metadata: GlobalMetadata::default() }
+    }
+
+    fn begin(&mut self) {
+        self.started += 1;
+        self.open = true;
+        self.metadata = GlobalMetadata::default();
+    }
+
+    /// What an object is called, by its preceder or by the metadata before the objects.
+    fn name(&mut self, index: usize, preceder: MetadataMap) -> String {
+        if self.metadata.base.len() <= index {
+            self.metadata.base.resize_with(index + 1, Default::default);
+        }
+        if let Some(entry) = self.metadata.base.get_mut(index) {
+            entry.extend(preceder);
+        }
+        object_name(&self.metadata, index)
+    }
+
+    /// Prints the rows that have come.
+    fn show(&mut self) -> io::Result<()> {
+        if !self.table.has_news() {
+            return Ok(());
+        }
+        if self.open {
+            self.make_room();
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(self.table.render().as_bytes())?;
+        out.flush()
+    }
+
+    /// Columns wide enough for the objects of the message that are still to come, as far as its metadata tells.
+    fn make_room(&mut self) {
+        for index in 0..self.metadata.base.len() {
+            let tensor = self.metadata.base.get(index).and_then(|entry| entry.get("_reserved_")?.member("tensor"));
+            let text = |key| tensor.and_then(|tensor| tensor.member(key)?.as_text());
+            let sides = tensor.and_then(|tensor| tensor.member("shape")?.as_array()).unwrap_or_default();
+            let sides: Vec<u64> =
+                sides.iter().filter_map(Value::as_integer).filter_map(|n| n.try_into().ok()).collect();
+            let cells = [
+                String::new(),
+                String::new(),
+                object_name(&self.metadata, index),
+                text("dtype").unwrap_or_default().to_owned(),
+                shape(&sides),
+            ];
+            self.table.expect(&cells);
+        }
+        self.table.expect(&["", "", "", "", "", "simple_packing", "999.9 MiB", "999.9 MiB"]);
+    }
+}
+
+/// A stream that is waited for only when everything that is known of it was shown.
+struct Waiting<'a, R> {
+    stream: R,
+    listing: &'a RefCell<Listing>,
+}
+
+impl<R: Read> Read for Waiting<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.listing.borrow_mut().show()?;
+        self.stream.read(buffer)
+    }
 }
 
 struct Row<'a> {
     message: usize,
     object: usize,
+    name: String,
     descriptor: &'a DataObjectDescriptor,
     stored_len: u64,
 }
 
 impl Row<'_> {
-    fn text(&self, out: &mut impl Write, name: &str) -> Result<()> {
-        let decoded = self.descriptor.decoded_len().map_or_else(|_| "?".to_owned(), size);
-        let (message, object) = (self.message.to_string(), self.object.to_string());
-        let (dtype, shape) = (self.descriptor.dtype.to_string(), shape(&self.descriptor.shape));
-        line(
-            out,
-            [&message, &object, name, &dtype, &shape, &pipeline(self.descriptor), &size(self.stored_len), &decoded],
-        )
+    fn cells(&self) -> [String; 8] {
+        [
+            self.message.to_string(),
+            self.object.to_string(),
+            self.name.clone(),
+            self.descriptor.dtype.to_string(),
+            shape(&self.descriptor.shape),
+            pipeline(self.descriptor),
+            size(self.stored_len),
+            self.descriptor.decoded_len().map_or_else(|_| "?".to_owned(), size),
+        ]
     }
 
-    fn json(&self, name: &str) -> serde_json::Value {
+    fn json(&self) -> serde_json::Value {
         json!({
             "message": self.message,
             "object": self.object,
-            "name": name,
+            "name": self.name,
             "dtype": self.descriptor.dtype.name(),
             "shape": self.descriptor.shape,
             "byte_order": self.descriptor.byte_order.name(),
@@ -88,25 +201,4 @@ impl Row<'_> {
             "bytes": self.descriptor.decoded_len().ok(),
         })
     }
-}
-
-/// What an object is called, by its preceder or by the metadata before the objects.
-fn name(metadata: &mut GlobalMetadata, index: usize, preceder: MetadataMap) -> String {
-    if metadata.base.len() <= index {
-        metadata.base.resize_with(index + 1, Default::default);
-    }
-    if let Some(entry) = metadata.base.get_mut(index) {
-        entry.extend(preceder);
-    }
-    object_name(metadata, index)
-}
-
-/// Columns of fixed width: the rows to come are not known.
-fn line(out: &mut impl Write, cells: [&str; 8]) -> Result<()> {
-    let [message, object, name, dtype, shape, pipeline, stored, decoded] = cells;
-    writeln!(
-        out,
-        "{message:>7}  {object:>6}  {name:<12}  {dtype:<10}  {shape:<14}  {pipeline:<14}  {stored:>10}  {decoded:>10}"
-    )?;
-    Ok(())
 }

@@ -13,13 +13,16 @@ pub(crate) mod ls;
 mod ls_stream;
 mod recover;
 mod schema;
+pub(crate) mod surveyed;
 mod tour;
 mod validate;
 
-use crate::args::Command;
+use crate::args::{Command, Store};
 use crate::exit::{Outcome, Usage};
+use crate::input::Input;
 use anyhow::Result;
 use std::io::Write;
+use std::path::Path;
 
 /// Runs a command.
 ///
@@ -27,11 +30,12 @@ use std::io::Write;
 /// Whatever the command could not do.
 pub(crate) fn run(command: &Command) -> Result<Outcome> {
     match command {
-        Command::Info(args) => info::run(args),
-        Command::Ls(args) => ls::run(args),
-        Command::Dump(args) => dump::run(args),
-        Command::Validate(args) => validate::run(args),
-        Command::Cat(args) => cat::run(args),
+        Command::Info(args) => look(command, &args.file, &args.store, |input| info::run(args, input)),
+        Command::Ls(args) if args.file.as_os_str() == "-" => ls_stream::run(args),
+        Command::Ls(args) => look(command, &args.file, &args.store, |input| ls::run(args, input)),
+        Command::Dump(args) => look(command, &args.file, &args.store, |input| dump::run(args, input)),
+        Command::Validate(args) => look(command, &args.file, &args.store, |input| validate::run(args, input)),
+        Command::Cat(args) => look(command, &args.file, &args.store, |input| cat::run(args, input)),
         Command::Recover(args) => recover::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Diff(args) => diff::run(args),
@@ -41,6 +45,21 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Gen(args) => generate::run(args),
         Command::Tour => tour::run(),
     }
+}
+
+/// Looks at a file: part by part when it is in a store and the command can do with parts, else at all of it.
+fn look(command: &Command, file: &Path, store: &Store, run: impl FnOnce(&Input) -> Result<Outcome>) -> Result<Outcome> {
+    #[cfg(feature = "remote")]
+    let input = match crate::remote::url(file) {
+        Some(url) => match crate::remote::look(command, url, store)? {
+            crate::remote::Looked::Done(outcome) => return Ok(outcome),
+            crate::remote::Looked::Copied(input) => input,
+        },
+        None => Input::of(file, store, command.name())?,
+    };
+    #[cfg(not(feature = "remote"))]
+    let input = Input::of(file, store, command.name())?;
+    run(&input).map_err(|error| input.retold(error))
 }
 
 /// Results go to standard output in one write.
@@ -62,8 +81,11 @@ fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
 }
 
-/// An output that is there already is replaced only on request.
-fn unclaimed(output: &std::path::Path, force: bool) -> Result<()> {
+/// An output that is there already is replaced only on request, and a folder never.
+fn unclaimed(output: &Path, force: bool) -> Result<()> {
+    if output.is_dir() {
+        return Err(Usage(format!("{}: a folder; name a file to write", output.display())).into());
+    }
     if !force && output.exists() {
         return Err(Usage(format!("{}: it is there already; --force replaces it", output.display())).into());
     }

@@ -3,14 +3,20 @@
 use super::{print, print_report};
 use crate::args::Recover;
 use crate::exit::{Outcome, Usage};
-use crate::input;
+use crate::input::Input;
 use crate::render::{count, size};
 use anyhow::Result;
-use framewright::tensogram::{MessageState, RecoverOptions, Recovery, Unverified, recover_file};
+use framewright::source::FileSource;
+use framewright::tensogram::{MessageState, RecoverOptions, Recovery, TensogramError, Unverified, recover_file};
 use std::path::Path;
 
 pub(crate) fn run(args: &Recover) -> Result<Outcome> {
-    if same_file(&args.file, &args.output) {
+    let input = Input::of(&args.file, &args.store, "recover")?;
+    recover(args, &input).map_err(|error| input.retold(error))
+}
+
+fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
+    if same_file(input.path(), &args.output) {
         let text = format!("{} is the damaged file itself; write to another one", args.output.display());
         return Err(Usage(text).into());
     }
@@ -19,9 +25,12 @@ pub(crate) fn run(args: &Recover) -> Result<Outcome> {
     if args.unverified {
         options.unverified = Unverified::Keep;
     }
-    let recovery = match recover_file(&args.file, &args.output, &options) {
+    // What cannot be read is told apart from what cannot be written.
+    FileSource::open(input.path())?;
+    let recovery = match recover_file(input.path(), &args.output, &options) {
         Ok(recovery) => recovery,
-        Err(error) => return input::named(&args.file, error),
+        Err(TensogramError::Io(error)) => return Err(error.into()),
+        Err(error) => return input.named(error),
     };
     if args.json {
         print_report("recover", recovery.is_complete(), serde_json::to_value(&recovery)?)?;

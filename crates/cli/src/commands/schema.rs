@@ -1,8 +1,8 @@
 //! `fw schema`: struct-frame schemas checked, formatted, explained and compared.
 
 use super::{print, print_report};
-use crate::args::{Look, Schema, SchemaDiff, SchemaFmt, SchemaLayout};
-use crate::exit::{Outcome, Usage};
+use crate::args::{Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
+use crate::exit::{Failure, Outcome, Usage};
 use crate::render::count;
 use anyhow::{Context, Result};
 use framewright::convert;
@@ -10,7 +10,7 @@ use framewright::schema::{self, Diagnostics};
 use framewright::source::AtomicFile;
 use serde_json::json;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &Schema) -> Result<Outcome> {
     match args {
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Schema) -> Result<Outcome> {
     }
 }
 
-fn check(args: &Look) -> Result<Outcome> {
+fn check(args: &SchemaCheck) -> Result<Outcome> {
     readable(&args.file)?;
     let compiled = schema::check(&args.file);
     let found = &compiled.diagnostics;
@@ -59,7 +59,7 @@ fn fmt(args: &SchemaFmt) -> Result<Outcome> {
     })?;
     let formatted = match schema::format(&name, &text) {
         Ok(formatted) => formatted,
-        Err(faults) => return refused(&faults),
+        Err(faults) => return refused("schema fmt", false, &faults),
     };
     if args.check {
         if formatted == text {
@@ -81,7 +81,7 @@ fn fmt(args: &SchemaFmt) -> Result<Outcome> {
 fn layout(args: &SchemaLayout) -> Result<Outcome> {
     let schema = match compiled(&args.file)? {
         Ok(schema) => schema,
-        Err(faults) => return refused(&faults),
+        Err(faults) => return refused("schema layout", args.json, &faults),
     };
     if args.json {
         let report = json!({ "enums": schema.enums(), "messages": schema.messages() });
@@ -95,7 +95,7 @@ fn layout(args: &SchemaLayout) -> Result<Outcome> {
 fn diff(args: &SchemaDiff) -> Result<Outcome> {
     let (old, new) = match (compiled(&args.old)?, compiled(&args.new)?) {
         (Ok(old), Ok(new)) => (old, new),
-        (Err(faults), _) | (_, Err(faults)) => return refused(&faults),
+        (Err(faults), _) | (_, Err(faults)) => return refused("schema diff", args.json, &faults),
     };
     let found = schema::diff(&old, &new);
     if args.json {
@@ -113,9 +113,13 @@ pub(super) fn compiled(path: &Path) -> Result<Result<schema::Schema, Diagnostics
     Ok(schema::check(path).into_result())
 }
 
-/// A schema that cannot be used: its faults go to standard error, so that pipes see nothing half made.
-pub(super) fn refused(faults: &Diagnostics) -> Result<Outcome> {
-    eprint!("{}", listed(faults));
+/// A schema that cannot be used: its faults go to standard error, so that pipes see nothing half made, or into a report.
+pub(super) fn refused(command: &str, json: bool, faults: &Diagnostics) -> Result<Outcome> {
+    if json {
+        print_report(command, false, json!({ "findings": faults.to_report().findings() }))?;
+    } else {
+        eprint!("{}", listed(faults));
+    }
     Ok(Outcome::Invalid)
 }
 
@@ -124,20 +128,41 @@ fn listed(faults: &Diagnostics) -> String {
     if text.is_empty() { text } else { format!("{}\n\n", text.trim_end()) }
 }
 
-/// Says in plain words when there is no such file.
-fn readable(path: &Path) -> Result<()> {
+/// Says in plain words when there is no such file, or it cannot be a schema.
+pub(super) fn readable(path: &Path) -> Result<()> {
     let kind = std::fs::metadata(path).with_context(|| path.display().to_string())?;
+    if kind.is_dir() {
+        return Err(Usage(format!("{}: a folder; name a schema{}", path.display(), schemas_in(path))).into());
+    }
     if !kind.is_file() {
         return Err(Usage(format!("{}: not a regular file", path.display())).into());
     }
     let mut head = Vec::new();
-    std::fs::File::open(path)?.take(4096).read_to_end(&mut head).with_context(|| path.display().to_string())?;
+    std::fs::File::open(path)
+        .with_context(|| path.display().to_string())?
+        .take(4096)
+        .read_to_end(&mut head)
+        .with_context(|| path.display().to_string())?;
     if let Some(at) = head.iter().position(|byte| *byte == 0) {
         let what = match convert::detect(path) {
             Ok(format) => format!("a {format} file, no schema; fw info shows it"),
             Err(_) => format!("no schema: a schema is text, and byte {at} is 0x00"),
         };
-        anyhow::bail!("{}: {what}", path.display());
+        return Err(Failure::new("not_a_schema", format!("{}: {what}", path.display())).into());
     }
     Ok(())
 }
+
+/// The schemas of a folder, for who named the folder.
+fn schemas_in(folder: &Path) -> String {
+    let is_schema = |path: &PathBuf| path.extension().is_some_and(|end| end == "sf" || end == "proto");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_schema).collect();
+    found.sort();
+    let more = if found.len() > SCHEMAS_SHOWN { ", …" } else { "" };
+    let names: Vec<_> = found.iter().take(SCHEMAS_SHOWN).map(|path| path.display().to_string()).collect();
+    if names.is_empty() { String::new() } else { format!(": {}{more}", names.join(", ")) }
+}
+
+/// Enough to see what is meant.
+const SCHEMAS_SHOWN: usize = 8;

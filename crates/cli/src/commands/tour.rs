@@ -27,7 +27,7 @@ pub(crate) fn run() -> Result<Outcome> {
         "1. Write three forecast steps: temperature raw, pressure packed, snow compressed with its NaN in a mask",
         &format!("wrote {}\n", forecast.display()),
     )?;
-    say("2. List them (fw ls)", &ls::listing(&file)?)?;
+    say("2. List them (fw ls)", &listed(&file)?)?;
     say("3. Read one value without copying anything", &first_value(&file)?)?;
     let options = ValidateOptions::mode(ValidateMode::Full);
     let report = validate_file(&forecast, &options)?;
@@ -43,6 +43,11 @@ pub(crate) fn run() -> Result<Outcome> {
     say("9. Turn the capture into columns (fw convert) and back", &flight(directory)?)?;
     print(&next_steps())?;
     Ok(Outcome::Fine)
+}
+
+fn listed(file: &TensogramFile) -> Result<String> {
+    let len = fs::metadata(file.path())?.len();
+    ls::listing(len, &file.message_layouts()?, ls::surveys(file)?)
 }
 
 /// Removes what an earlier tour left, and nothing else.

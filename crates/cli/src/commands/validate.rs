@@ -3,7 +3,7 @@
 use super::{print, print_report};
 use crate::args::{Mode, Rules, Validate};
 use crate::exit::{Outcome, Usage};
-use crate::input;
+use crate::input::Input;
 use crate::render::count;
 use anyhow::Result;
 use framewright::bintensors::Profile;
@@ -14,13 +14,10 @@ use framewright::tensogram::{FileReport, ValidateMode, ValidateOptions, validate
 use serde_json::json;
 use std::fmt::Write as _;
 
-pub(crate) fn run(args: &Validate) -> Result<Outcome> {
-    match input::format_of(&args.file) {
-        Ok(Format::Tensogram) => {}
-        Ok(format) => return tensors(args, format),
-        // An empty file is a finding where the name promises Tensogram, and an error elsewhere.
-        Err(_) if args.file.is_file() && Format::of_name(&args.file) == Some(Format::Tensogram) => {}
-        Err(error) => return Err(error),
+pub(crate) fn run(args: &Validate, input: &Input) -> Result<Outcome> {
+    let format = input.looked_format()?;
+    if format != Format::Tensogram {
+        return tensors(args, input, format);
     }
     let mode = match args.mode {
         Mode::Quick => ValidateMode::Quick,
@@ -32,32 +29,31 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
         return Err(Usage("--rules compat is for BinTensors files".to_owned()).into());
     }
     let canonical = args.rules == Some(Rules::Canonical);
-    let report = validate_file(&args.file, &ValidateOptions { canonical, ..ValidateOptions::mode(mode) })?;
+    let report = validate_file(input.path(), &ValidateOptions { canonical, ..ValidateOptions::mode(mode) })?;
     if args.json {
-        print_report("validate", report.is_ok(), json(args, &report))?;
+        print_report("validate", report.is_ok(), json(input, &report))?;
     } else {
-        print(&text(&report, &input::shown(&args.file)))?;
+        print(&text(&report, input.name()))?;
     }
     Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
 }
 
 /// Any other file of named tensors.
-fn tensors(args: &Validate, format: Format) -> Result<Outcome> {
+fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Outcome> {
     if args.rules.is_some() && !matches!(format, Format::BinTensors | Format::ShardIndex) {
-        let text = format!("--rules is for BinTensors and Tensogram files; {} is {format}", input::shown(&args.file));
+        let text = format!("--rules is for BinTensors and Tensogram files; {} is {format}", input.name());
         return Err(Usage(text).into());
     }
     let options = bintensors::ValidateOptions::new(args.rules.map_or_else(Profile::default, Profile::from));
     let options = if args.mode == Mode::Quick { options } else { options.with_data() };
-    let report = match convert::validate(&args.file, &options) {
+    let report = match convert::validate(input.path(), &options) {
         Ok(report) => report,
-        Err(error) => return input::named(&args.file, error),
+        Err(error) => return input.named(error),
     };
     if args.json {
-        let path = input::shown(&args.file);
         let counted = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
         let found = json!({
-            "file": path,
+            "file": input.name(),
             "format": format,
             "error_count": counted(Severity::Error),
             "warning_count": counted(Severity::Warning),
@@ -65,12 +61,12 @@ fn tensors(args: &Validate, format: Format) -> Result<Outcome> {
         });
         print_report("validate", report.is_ok(), found)?;
     } else {
-        print(&report_text(&report, &input::shown(&args.file)))?;
+        print(&report_text(&report, input.name()))?;
     }
     Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
 }
 
-fn json(args: &Validate, report: &FileReport) -> serde_json::Value {
+fn json(input: &Input, report: &FileReport) -> serde_json::Value {
     let counted = |severity| report.findings().filter(|finding| finding.severity == severity).count();
     let messages = report.messages.iter().map(|(span, message)| {
         json!({
@@ -82,7 +78,7 @@ fn json(args: &Validate, report: &FileReport) -> serde_json::Value {
         })
     });
     json!({
-        "file": input::shown(&args.file),
+        "file": input.name(),
         "format": "tensogram",
         "error_count": counted(Severity::Error),
         "warning_count": counted(Severity::Warning),

@@ -3,7 +3,9 @@
 /// A table under construction: a head and rows of cells.
 pub(crate) struct Table {
     columns: Vec<(String, Align)>,
+    widths: Vec<usize>,
     rows: Vec<Vec<String>>,
+    head_shown: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,29 +21,42 @@ impl Table {
             Some(name) => (name.to_owned(), Align::Right),
             None => (name.to_owned(), Align::Left),
         };
-        let columns = columns.iter().map(|name| column(name.as_ref())).collect();
-        Self { columns, rows: Vec::new() }
+        let columns: Vec<_> = columns.iter().map(|name| column(name.as_ref())).collect();
+        let widths = columns.iter().map(|(name, _)| name.chars().count()).collect();
+        Self { columns, widths, rows: Vec::new(), head_shown: false }
     }
 
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        let cells: Vec<String> = cells.into_iter().collect();
+        self.expect(&cells);
+        self.rows.push(cells);
     }
 
-    /// The text, head first, two spaces between columns.
-    pub(crate) fn render(&self) -> String {
-        let width = |index: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count());
-            cells.chain([self.columns[index].0.chars().count()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+    /// Makes room for a row that is to come.
+    pub(crate) fn expect(&mut self, cells: &[impl AsRef<str>]) {
+        for (width, cell) in self.widths.iter_mut().zip(cells) {
+            *width = cell.as_ref().chars().count().max(*width);
+        }
+    }
+
+    /// Whether there are rows that were not rendered yet.
+    pub(crate) const fn has_news(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    /// The text of the rows that were added since the last time, the head before the first; two spaces between columns, which
+    /// never become narrower.
+    pub(crate) fn render(&mut self) -> String {
         let head: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let head = (!std::mem::replace(&mut self.head_shown, true)).then_some(head);
         let mut text = String::new();
-        for row in std::iter::once(&head).chain(&self.rows) {
-            let cells = row.iter().zip(&widths).zip(&self.columns).map(|((cell, width), (_, align))| match align {
-                Align::Left => format!("{cell:<width$}"),
-                Align::Right => format!("{cell:>width$}"),
-            });
+        for row in head.into_iter().chain(std::mem::take(&mut self.rows)) {
+            let cells =
+                row.iter().zip(&self.widths).zip(&self.columns).map(|((cell, width), (_, align))| match align {
+                    Align::Left => format!("{cell:<width$}"),
+                    Align::Right => format!("{cell:>width$}"),
+                });
             let line = cells.collect::<Vec<_>>().join("  ");
             text.push_str(line.trim_end());
             text.push('\n');
@@ -60,5 +75,8 @@ mod tests {
         table.row(["a".to_owned(), "1 B".to_owned()]);
         table.row(["longer".to_owned(), "12.3 KiB".to_owned()]);
         assert_eq!(table.render(), "name        size\na            1 B\nlonger  12.3 KiB\n");
+        table.row(["b".to_owned(), "2 B".to_owned()]);
+        assert_eq!(table.render(), "b            2 B\n", "later rows stand below the earlier ones");
+        assert!(!table.has_news());
     }
 }

@@ -1,6 +1,6 @@
 //! `fw decode`, `fw encode`, `fw info` and `fw convert` on struct-frame captures.
 
-use super::{fine, fw};
+use super::{fine, fw, vectors};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -183,6 +183,14 @@ fn what_cannot_be_done_is_said() {
     .expect("written");
     std::fs::write(folder.path().join("broken.jsonl"), "{\"message\":\n").expect("written");
     std::fs::write(folder.path().join("empty.bin"), "").expect("written");
+    std::fs::copy(vectors("tensogram").join("f32_hash.tgm"), folder.path().join("message.tgm")).expect("copied");
+    for command in ["info", "ls", "validate"] {
+        let run = fw(folder.path(), &format!("{command} net.bin"));
+        let hint = "; if it is a struct-frame capture, fw info --schema FILE shows its messages and fields\n";
+        assert!(run.code == 1 && run.err.contains("no known format") && run.err.ends_with(hint), "{}", run.err);
+    }
+    let run = fw(folder.path(), "info s.sf");
+    assert!(run.err.ends_with("; a struct-frame schema is read by fw schema check\n"), "{}", run.err);
     for (line, code, words) in [
         (
             "decode text.bin -s s.sf",
@@ -204,7 +212,21 @@ fn what_cannot_be_done_is_said() {
         (
             "encode broken.jsonl -s s.sf -p standard -o x.bin",
             1,
-            "fw: broken.jsonl, line 1: EOF while parsing a value at line 2 column 0\n",
+            "fw: broken.jsonl, line 1: no JSON: EOF while parsing a value\n",
+        ),
+        (
+            "encode text.bin -s s.sf -p standard -o x.bin",
+            1,
+            "fw: text.bin, line 1: no JSON: expected ident, column 2\n",
+        ),
+        ("encode . -s s.sf -p standard -o x.bin", 2, "fw: .: a folder, no file\n"),
+        ("decode . -s s.sf", 2, "fw: .: a folder, no file\n"),
+        ("encode wrong.jsonl -s s.sf -p standard -o .", 2, "fw: .: a folder; name a file to write\n"),
+        ("info empty.bin -s s.sf", 1, "fw: empty.bin: the file is empty\n"),
+        (
+            "info message.tgm -s s.sf",
+            1,
+            "fw: message.tgm: a tensogram file, no struct-frame capture; fw info without --schema shows it\n",
         ),
         ("info net.bin --profile network", 2, "fw: --profile is for struct-frame captures; say --schema as well\n"),
     ] {

@@ -52,6 +52,18 @@ fw: lost metadata: run, source
     // BinTensors has a place for all of it.
     let run = fw(folder.path(), "convert two_objects_metadata.tgm t.bt");
     assert_eq!((run.code, run.err.as_str()), (0, "fw: note, metadata: \"run\" becomes JSON text\n"));
+    // Codecs and the bounds of messages are not kept, which is said and is no loss.
+    fine(folder.path(), "tour");
+    for name in ["again.tgm", "again.bt"] {
+        let run = fw(folder.path(), &format!("convert fw-tour/forecast.tgm {name} --json"));
+        let features: Vec<_> =
+            run.json()["notes"].as_array().expect("a list").iter().map(|note| note["feature"].clone()).collect();
+        assert!(["messages", "encoding"].iter().all(|feature| features.contains(&(*feature).into())), "{features:?}");
+    }
+    let run = fw(folder.path(), "convert fw-tour/forecast.tgm again.npz");
+    let note = "fw: note, encoding: shuffle+zstd is not kept: elements are written as they decode (3 tensors: \"0/sd\", \"1/sd\", \"2/sd\")\n";
+    assert!(run.err.contains(note), "{}", run.err);
+    assert!(run.err.contains("3 messages become one list, and one message in a Tensogram file;"), "{}", run.err);
 }
 
 /// What is there stays there; what would do nothing is refused; faults name their file, once.

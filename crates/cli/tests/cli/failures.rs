@@ -37,7 +37,19 @@ fn usage_errors_are_2() {
             "convert f32_hash.tgm x.bt --max-shard-size much",
             "fw: --max-shard-size much: a size such as 500MB, 5GB or 2GiB is needed\n",
         ),
-        ("convert f32_hash.tgm x.odd", "fw: x.odd: the name does not tell which format to write; say --to\n"),
+        (
+            "convert f32_hash.tgm x.odd",
+            "fw: x.odd: the name does not tell which format to write; end it in .tgm, .bt, .safetensors, .npy or .npz, or say \
+             --to\n",
+        ),
+        ("convert f32_hash.tgm ..", "fw: ..: a folder; name a file to write\n"),
+        ("diff - -", "fw: standard input can be one of the files, not both\n"),
+        ("diff f32_hash.tgm f32_hash.tgm --rtol -1", "fw: --rtol -1: a number from 0 on is needed\n"),
+        (
+            "cat f32_hash.tgm --slice 7",
+            "fw: f32_hash.tgm: selection: index 7 is out of bounds for axis 0 with 3 elements in message[0].object[0] \
+             [invalid_slice]\n",
+        ),
     ] {
         let run = fw(&folder, line);
         assert_eq!((run.code, run.text(), run.err.as_str()), (2, "", words), "fw {line}");
@@ -94,6 +106,7 @@ fn failures_in_json() {
     assert!(error["position"].is_u64() && error["message"].is_string(), "{error}");
     let run = fw(&vectors("bintensors"), "info --json");
     assert_eq!((run.code, run.err.as_str(), run.json()["error"]["code"].clone()), (2, "", "usage".into()));
+    assert_eq!(run.json()["command"], "info");
     let run = fw(&vectors("bintensors"), "convert valid/attn0.bt absent/x.npz --json");
     assert_eq!((run.code, run.json()["error"]["code"].clone()), (2, "not_found".into()));
 }
@@ -176,14 +189,79 @@ fn standard_input_is_looked_at() {
 #[test]
 fn urls_where_there_are_none() {
     let folder = vectors("tensogram");
-    for line in ["recover http://h/x.tgm -o y.tgm", "convert s3://b/x.tgm y.npz", "diff f32_hash.tgm https://h/x.tgm"] {
-        let run = fw(&folder, line);
+    let sample = tempfile::tempdir().expect("a folder");
+    fw(sample.path(), "tour");
+    for line in ["decode http://h/x -s fw-tour/robot.sf", "encode http://h/x -s fw-tour/robot.sf -p bulk"] {
+        let run = fw(sample.path(), line);
         assert_eq!((run.code, run.text()), (2, ""), "fw {line}");
-        assert!(run.err.contains("reads files only; info, ls, dump, validate and cat take URLs"), "{}", run.err);
+        assert!(run.err.contains("http://h/x: ") && run.err.contains("curl -s http://h/x | fw "), "{}", run.err);
     }
     let run = fw(&folder, "ls ftp://h/x.tgm");
     let words = "fw: ftp://h/x.tgm: no store for ftp://; there are http, https, s3, gs, az, abfs and file\n";
     assert_eq!((run.code, run.err.as_str()), (2, words));
+    // A file of this machine is a path, however it is written.
+    let url = |name: &str| format!("file://{}", folder.canonicalize().expect("it is there").join(name).display());
+    for command in ["info", "ls", "validate", "dump --hex", "cat"] {
+        let (local, named) = (fw(&folder, &format!("{command} f32_hash.tgm")), url("f32_hash.tgm"));
+        let run = fw(&folder, &format!("{command} {named}"));
+        let shown = named.trim_start_matches("file://");
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "fw {command}");
+        let text = String::from_utf8_lossy(&run.out).replace(shown, "f32_hash.tgm");
+        assert_eq!(text, String::from_utf8_lossy(&local.out), "fw {command}");
+    }
+    for line in ["ls file:///nonesuch/x.tgm", "convert file:///nonesuch/x.tgm x.npz"] {
+        let run = fw(&folder, line);
+        assert_eq!((run.code, run.err.as_str()), (2, "fw: /nonesuch/x.tgm: No such file or directory (os error 2)\n"));
+    }
+    assert_eq!(fw(&folder, "ls file:///nonesuch/x.tgm --json").json()["error"]["code"], "not_found");
+    let run = fw(&folder, "ls file://elsewhere/x.tgm");
+    assert!(run.code == 2 && run.err.contains("three slashes"), "{}", run.err);
+}
+
+/// What is for URLs is there where URLs are, and nowhere else.
+#[cfg(feature = "remote")]
+#[test]
+fn options_of_stores_are_where_urls_are() {
+    let folder = vectors("tensogram");
+    for command in ["info", "ls", "dump", "validate", "cat", "recover", "convert", "diff"] {
+        let help = fw(&folder, &format!("{command} --help"));
+        assert!(help.text().contains("--store-option") && help.text().contains("--allow-full-read"), "{command}");
+        assert!(help.text().contains("URL"), "{command}");
+    }
+    for command in ["", "decode", "encode", "schema", "schema check", "schema layout", "gen", "tour"] {
+        let help = fw(&folder, &format!("{command} --help"));
+        assert!(!help.text().contains("--store-option") && !help.text().contains("--allow-full-read"), "{command}");
+        assert_eq!(fw(&folder, &format!("{command} --allow-full-read")).code, 2, "{command}");
+    }
+}
+
+/// An empty file that is named as one of Tensogram has no messages, which every command says in the same words.
+#[test]
+fn an_empty_file_of_messages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("e.tgm"), b"").expect("written");
+    let said = "the file is empty: it holds no message";
+    let validated = fw(folder.path(), "validate e.tgm");
+    assert_eq!((validated.code, validated.err.as_str()), (0, ""));
+    assert!(validated.text().starts_with(&format!("warning[empty_file]: {said}\n")), "{}", validated.text());
+    assert!(validated.text().contains("1 warning, ") && validated.text().ends_with("valid\n"), "{}", validated.text());
+    let info = fw(folder.path(), "info e.tgm");
+    assert_eq!(info.code, 0);
+    assert!(info.text().contains("messages   0 ") && info.text().contains(&format!("note       {said}\n")));
+    for line in ["ls e.tgm", "dump e.tgm"] {
+        let run = fw(folder.path(), line);
+        assert_eq!((run.code, run.err.as_str()), (0, format!("warning[empty_file]: {said}\n").as_str()), "fw {line}");
+    }
+    for line in ["validate e.tgm --json", "ls e.tgm --json"] {
+        let json = fw(folder.path(), line).json();
+        assert_eq!((&json["ok"], &json["messages"]), (&true.into(), &serde_json::json!([])), "fw {line}");
+        assert_eq!(json["findings"][0]["code"], "empty_file", "fw {line}");
+    }
+    // What wants something of it does not find it.
+    for line in ["cat e.tgm", "convert e.tgm x.npz"] {
+        let run = fw(folder.path(), line);
+        assert_eq!((run.code, run.err.as_str()), (1, "fw: e.tgm: the file is empty\n"), "fw {line}");
+    }
 }
 
 /// What `fw gen` is asked wrongly is usage, and in JSON nothing else is said.
@@ -208,6 +286,20 @@ fn generating_what_there_is_not() {
     let run = fw(folder.path(), "gen good.sf --lang c,c -o out --json");
     assert_eq!((run.code, run.err.as_str(), &run.json()["command"]), (0, "", &"gen".into()));
     assert_eq!(run.json()["findings"][0]["code"], "empty_message");
+    for command in ["gen . --lang c -o out", "gen . --lang c -o out --json", "schema check ."] {
+        let run = fw(folder.path(), command);
+        let words = if command.ends_with("json") { run.json()["error"]["message"].to_string() } else { run.err };
+        assert_eq!(run.code, 2, "fw {command}");
+        assert!(words.contains(".: a folder; name a schema: ./bad.sf, ./good.sf"), "fw {command}: {words}");
+    }
+    write("bytes.sf", "package \0");
+    let run = fw(folder.path(), "gen bytes.sf --lang c -o out");
+    assert_eq!((run.code, run.err.as_str()), (1, "fw: bytes.sf: no schema: a schema is text, and byte 8 is 0x00\n"));
+    for line in ["schema layout bad.sf", "schema diff bad.sf good.sf", "info good.sf -s bad.sf"] {
+        let run = fw(folder.path(), &format!("{line} --json"));
+        assert_eq!((run.code, run.err.as_str()), (1, ""), "fw {line}");
+        assert_eq!((&run.json()["ok"], &run.json()["findings"][0]["code"]), (&false.into(), &"unresolved_type".into()));
+    }
     assert!(folder.path().join("out/good.structframe.h").exists());
 }
 

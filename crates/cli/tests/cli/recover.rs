@@ -14,13 +14,23 @@ fn recover() {
     let run = fw(folder.path(), "recover damaged.tgm -o good.tgm");
     assert_eq!(run.code, 3, "{}", run.err);
     assert_eq!(run.text(), "good.tgm: 1.56 KiB, 3 objects in 2 messages (1 intact, 0 rebuilt, 1 with losses)\n");
-    assert!(run.err.contains("error[object_lost]: object 0 is lost (bytes 1472..1633)"), "{}", run.err);
+    let lost = "error[object_lost] message[1].object[0]: object 0 is lost (bytes 1472..1633)\n";
+    assert!(run.err.contains(lost), "{}", run.err);
+    assert!(run.err.lines().all(|line| line.contains("] message[1]")), "{}", run.err);
     fine(folder.path(), "validate good.tgm --mode full");
     let listed = fine(folder.path(), "ls good.tgm");
     assert!(listed.text().contains("      1       0  msl"), "{}", listed.text());
     assert_eq!(fw(folder.path(), "recover damaged.tgm -o good.tgm").code, 2, "it is there already");
     let json = fw(folder.path(), "recover damaged.tgm -o good.tgm --force --json").json();
     assert_eq!((&json["complete"], &json["messages"][0]["state"]), (&false.into(), &"intact".into()));
+    assert_eq!(
+        (&json["messages"][1]["message"], &json["findings"][0]["path"]),
+        (&1.into(), &"message[1].object[0]".into())
+    );
+    let junk = [&message[..], &[7; 100], &message].concat();
+    std::fs::write(at("junk.tgm"), junk).unwrap();
+    let run = fw(folder.path(), "recover junk.tgm -o junk-good.tgm");
+    assert!(run.err.contains("100 bytes behind message 0 belong to no message"), "{}", run.err);
 
     damaged.truncate(message.len());
     damaged[0] = b'X';
@@ -36,7 +46,14 @@ fn recover() {
     assert!(!at("none.tgm").exists());
     let run = fw(folder.path(), "recover damaged.tgm -o damaged.tgm");
     assert_eq!(run.code, 2, "{}", run.err);
-    assert_eq!(fw(folder.path(), "recover absent.tgm -o none.tgm").code, 2);
+    for (line, words) in [
+        ("recover absent.tgm -o none.tgm", "fw: absent.tgm: No such file or directory (os error 2)\n"),
+        ("recover damaged.tgm -o absent/none.tgm", "fw: absent/none.tgm: No such file or directory (os error 2)\n"),
+        ("recover damaged.tgm -o .", "fw: .: a folder; name a file to write\n"),
+    ] {
+        let run = fw(folder.path(), line);
+        assert_eq!((run.code, run.err.as_str()), (2, words), "fw {line}");
+    }
 }
 
 #[test]

@@ -150,17 +150,61 @@ fn urls_are_read_like_paths() {
     std::fs::write(path.join("words.tgm"), b"no message in here, whatever the name says").unwrap();
     std::fs::write(path.join("empty.tgm"), b"").unwrap();
     for command in ["info", "ls", "dump", "cat"] {
-        for (name, code) in [("words.tgm", "no_message"), ("empty.tgm", "empty_file")] {
-            let run = fw(path, &format!("{command} {host}/{name}"));
-            assert_eq!((run.code, run.text()), (1, ""), "fw {command} {name}: {}", run.err);
-            if command != "cat" {
-                let run = fw(path, &format!("{command} {host}/{name} --json"));
-                assert_eq!(run.json()["error"]["code"], code, "fw {command} {name}");
-            }
-        }
+        let run = fw(path, &format!("{command} {host}/words.tgm"));
+        assert_eq!((run.code, run.text()), (1, ""), "fw {command} words.tgm: {}", run.err);
+        let (local, remote) =
+            (fw(path, &format!("{command} empty.tgm")), fw(path, &format!("{command} {host}/empty.tgm")));
+        assert_eq!(remote.code, local.code, "fw {command} empty.tgm: {}", remote.err);
+        assert!((remote.err + &String::from_utf8_lossy(&remote.out)).contains("the file is empty"), "fw {command}");
     }
+    assert_eq!(fw(path, &format!("ls {host}/words.tgm --json")).json()["error"]["code"], "no_message");
+    // What reads whole files does so with leave.
+    for line in ["convert {} g.npz", "diff {} f.npz", "recover {} -o g.tgm", "info {host}/f.npz", "ls {host}/f.npy"] {
+        fw(path, "convert f.tgm f.npz -f");
+        std::fs::write(path.join("f.npy"), fine(path, "cat f.tgm --npy").out).unwrap();
+        let line = line.replace("{host}", &host).replace("{}", &format!("{host}/f.tgm"));
+        let refused = fw(path, &line);
+        assert_eq!((refused.code, refused.text()), (2, ""), "fw {line}");
+        let words = format!("has to read all {} bytes of it; say --allow-full-read to let it", {
+            let name = line.split(&host).nth(1).unwrap().split(' ').next().unwrap();
+            std::fs::metadata(path.join(&name[1..])).unwrap().len()
+        });
+        assert!(refused.err.contains(&words), "fw {line}: {}", refused.err);
+        let run = fw(path, &format!("{line} --allow-full-read"));
+        assert!(matches!(run.code, 0 | 3), "fw {line}: {}", run.err);
+    }
+    assert_eq!(std::fs::read(path.join("g.tgm")).unwrap(), std::fs::read(path.join("f.tgm")).unwrap());
+    assert_eq!(std::fs::read(path.join("g.npz")).unwrap(), std::fs::read(path.join("f.npz")).unwrap());
+    let wrong = fw(path, &format!("convert {host}/words.tgm w.bt --allow-full-read --json"));
+    let message = wrong.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains(&format!("{host}/words.tgm")) && !message.contains("/tmp"), "{message}");
     let misspelt = fw(path, &format!("ls {host}/f.tgm --store-option regoin=x"));
     assert!(misspelt.code != 0 && misspelt.err.contains("\"regoin\""), "{}", misspelt.err);
+}
+
+/// A server that knows no ranges is asked for everything, with leave.
+#[test]
+fn servers_without_ranges_are_read_whole_with_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fw(path, "tour");
+    std::fs::rename(path.join("fw-tour/forecast.tgm"), path.join("f.tgm")).unwrap();
+    let server = Server::start(path, "http.server", |address| {
+        ["-m", "http.server", &address.port().to_string(), "--bind", "127.0.0.1"].map(str::to_owned).into()
+    });
+    let Some(server) = server else { return skip() };
+    let url = format!("http://{}/f.tgm", server.1);
+    for line in ["info", "ls", "dump", "validate", "cat", "diff f.tgm"] {
+        let refused = fw(path, &format!("{line} {url}"));
+        assert!(refused.code == 2 && refused.err.contains("does not serve ranges of bytes"), "{line}: {}", refused.err);
+        assert!(refused.err.contains("say --allow-full-read to let fw"), "{line}: {}", refused.err);
+        let (local, remote) =
+            (fine(path, &format!("{line} f.tgm")), fine(path, &format!("{line} {url} --allow-full-read")));
+        let text = String::from_utf8_lossy(&remote.out).replace(&url, "f.tgm");
+        assert_eq!(text, String::from_utf8_lossy(&local.out), "fw {line}");
+    }
+    let absent = fw(path, &format!("ls {url}.absent --allow-full-read"));
+    assert!(absent.code == 2 && absent.err.contains("there is no such object"), "{}", absent.err);
 }
 
 #[test]

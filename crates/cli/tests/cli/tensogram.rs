@@ -351,6 +351,74 @@ fn ls_of_a_pipe() {
     assert!(child.wait().unwrap().success());
 }
 
+/// What comes from a pipe is listed as from a file, to the character, whatever its format.
+#[test]
+fn ls_of_a_pipe_looks_like_ls_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fine(path, "tour");
+    std::fs::rename(path.join("fw-tour/forecast.tgm"), path.join("f.tgm")).unwrap();
+    for name in ["f.bt", "f.safetensors", "f.npz"] {
+        fw(path, &format!("convert f.tgm {name}"));
+    }
+    std::fs::write(path.join("f.npy"), fine(path, "cat f.tgm --npy").out).unwrap();
+    std::fs::copy(vectors("tensogram").join("many_objects.tgm"), path.join("many.tgm")).unwrap();
+    let long = "a_name_that_is_longer_than_any_column_of_a_listing_should_be";
+    let message = |names: &[&str]| {
+        let values = vec![1.0f32; 100_000];
+        let mut message = framewright::tensogram::MessageBuilder::new();
+        for name in names {
+            message = message.tensor(&[100, 1000], &values).unwrap().base("name", *name);
+        }
+        message.encode().unwrap()
+    };
+    std::fs::write(path.join("long.tgm"), message(&["a", long])).unwrap();
+    let piped = |name: &str| {
+        let file = std::fs::File::open(path.join(name)).unwrap();
+        let output =
+            std::process::Command::new(env!("CARGO_BIN_EXE_fw")).args(["ls", "-"]).stdin(file).output().unwrap();
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{name}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for name in ["many.tgm", "f.bt", "f.safetensors", "f.npz"] {
+        assert_eq!(piped(name), fine(path, &format!("ls {name}")).text(), "{name}");
+    }
+    assert!(piped("f.npy").contains("float32"));
+    // Objects too large to be seen at once: the metadata before them tells how wide the columns are.
+    let starts = |text: &str| text.lines().map(|line| line.find("float32").or(line.find("dtype"))).collect::<Vec<_>>();
+    for name in ["f.tgm", "long.tgm"] {
+        let listed = piped(name);
+        assert!(starts(&listed).windows(2).all(|pair| pair[0] == pair[1] || name == "f.tgm"), "{listed}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&listed), words(fine(path, &format!("ls {name}")).text()));
+    }
+}
+
+/// Bytes that belong to no message are not passed over in silence.
+#[test]
+fn ls_says_what_it_does_not_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = std::fs::read(vectors("tensogram").join("frame_type_10.tgm")).unwrap();
+    std::fs::write(folder.path().join("cut.tgm"), [&message[..], &message, &message[..100]].concat()).unwrap();
+    let run = fw(folder.path(), "ls cut.tgm");
+    assert_eq!(run.code, 0);
+    assert!(run.err.contains("100 bytes belong to no message; fw validate says where"), "{}", run.err);
+    // Faults of the second message stand where they are in the file.
+    let (start, end) = (message.len() + 464, message.len() + 629);
+    assert!(run.err.contains("message[1]: ") && run.err.contains(&format!("(bytes {start}..{end})")), "{}", run.err);
+    let findings = fw(folder.path(), "ls cut.tgm --json").json()["findings"].clone();
+    let findings = findings.as_array().expect("a list");
+    let said = |path: &str, span: [usize; 2]| {
+        findings.iter().any(|one| one["path"] == path && one["span"] == serde_json::json!(span))
+    };
+    assert!(said("message[0]", [464, 629]) && said("message[1]", [start, end]), "{findings:?}");
+    assert_eq!(findings.last().expect("one")["code"], "bytes_outside_messages");
+}
+
 /// A pipe of 400 MB, whose every object is larger than the memory that listing may take.
 #[cfg(target_os = "linux")]
 #[test]

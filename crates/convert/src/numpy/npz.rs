@@ -114,7 +114,9 @@ impl TensorFile for NpzFile {
     }
 
     fn remarks(&self) -> Vec<Loss> {
-        self.others.iter().map(|name| Loss::new(Feature::Member, None, format!("{name:?} is no array"))).collect()
+        let others = self.others.iter().map(|name| Loss::new(Feature::Member, None, format!("{name:?} is no array")));
+        let deflated = self.entries.iter().zip(&self.members).filter(|(_, member)| member.deflated);
+        others.chain(deflated.map(|(entry, _)| Loss::decoded("deflate", &entry.name))).collect()
     }
 
     fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {

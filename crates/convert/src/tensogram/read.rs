@@ -48,7 +48,10 @@ pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
         reading.remarks.push(Loss::new(Feature::UnreadableBytes, None, what));
     }
     if spans.len() > 1 {
-        let what = format!("{} messages become one list; names begin with the number of their message", spans.len());
+        let what = format!(
+            "{} messages become one list, and one message in a Tensogram file; names begin with the number of their message",
+            spans.len()
+        );
         reading.remarks.push(Loss::new(Feature::Messages, None, what));
     }
     let given: Vec<_> =
@@ -67,6 +70,10 @@ pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
         if !object.other_keys.is_empty() {
             let what = object.other_keys.join(", ");
             file.remarks.push(Loss::new(Feature::TensorMetadata, Some(name.clone()), what));
+        }
+        if !object.descriptor.is_raw() {
+            let stages: Vec<&str> = object.descriptor.stages().collect();
+            file.remarks.push(Loss::decoded(&stages.join("+"), &name));
         }
         let (dtype, shape) = object.logical.unwrap_or((object.descriptor.dtype, object.descriptor.shape));
         let entry = Entry::new(name, dtype, shape, object.direct);

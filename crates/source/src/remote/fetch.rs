@@ -212,6 +212,10 @@ pub(super) fn explain(url: &str, error: &Error) -> RemoteError {
     let words = innermost(error);
     let sorted = |kind, detail: String, status| RemoteError { status, ..RemoteError::new(kind, url, detail) };
     match error {
+        // The disk has no statuses.
+        Error::NotFound { .. } if url.starts_with("file:") => {
+            sorted(RemoteErrorKind::NotFound, "there is no such file".to_owned(), None)
+        }
         Error::NotFound { .. } => sorted(RemoteErrorKind::NotFound, "there is no such object".to_owned(), Some(404)),
         Error::PermissionDenied { .. } => {
             sorted(RemoteErrorKind::Denied, "the credentials do not allow it".to_owned(), Some(403))

@@ -10,6 +10,7 @@ use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{BackoffConfig, Certificate, ClientConfigKey, ObjectStore, RetryConfig};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -29,6 +30,11 @@ pub(super) struct Location {
 pub fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()))
         || text.to_ascii_lowercase().starts_with("memory:/")
+}
+
+/// The path that a `file://` URL names; `None` for any other URL, and for files of another machine.
+pub fn file_path(text: &str) -> Option<PathBuf> {
+    Url::parse(text).ok().filter(|url| url.scheme() == "file")?.to_file_path().ok()
 }
 
 const SCHEMES: &[&str] = &["http", "https", "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "file", "memory"];
@@ -220,6 +226,25 @@ mod tests {
         for path in ["a.tgm", "/tmp/https/x", "C:\\data\\x", "ftp://host/x", "-", "s3:bucket"] {
             assert!(!is_url(path), "{path}");
         }
+    }
+
+    #[test]
+    fn file_urls_are_paths() {
+        assert_eq!(file_path("file:///tmp/a%20b.tgm"), Some("/tmp/a b.tgm".into()));
+        assert_eq!(file_path("FILE://localhost/tmp/x"), Some("/tmp/x".into()));
+        for other in ["file://elsewhere/tmp/x", "https://host/x", "/tmp/x", "memory:///x"] {
+            assert_eq!(file_path(other), None, "{other}");
+        }
+    }
+
+    /// What is on disk has no status.
+    #[test]
+    fn a_file_that_is_not_there_is_told_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = Url::from_file_path(folder.path().join("absent.tgm")).unwrap().to_string();
+        let error = crate::remote::open_source(&url, &StoreOptions::new()).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+        assert_eq!(error.to_string(), format!("{url}: there is no such file"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod whole; // all of an object at once, for servers without ranges
 mod writer; // an object, written
 
 pub use error::{RemoteError, RemoteErrorKind};
-pub use location::is_url;
+pub use location::{file_path, is_url};
 pub use options::{FullRead, Progress, ProgressFn, StoreOptions};
 pub use source::{StoreSource, open_source};
 pub use watch::Traffic;

@@ -100,7 +100,12 @@ impl DataObjectDescriptor {
 
     /// True when the payload is the elements themselves: no encoding, filter or compression.
     pub fn is_raw(&self) -> bool {
-        [&self.encoding, &self.filter, &self.compression].into_iter().all(|name| name == NONE)
+        self.stages().next().is_none()
+    }
+
+    /// What elements go through before they are stored, in order: encoding, filter and compression, as far as there are any.
+    pub fn stages(&self) -> impl Iterator<Item = &str> {
+        [&self.encoding, &self.filter, &self.compression].into_iter().map(String::as_str).filter(|name| *name != NONE)
     }
 
     /// Reads a descriptor, which stands at absolute position `at`.

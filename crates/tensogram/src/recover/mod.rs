@@ -47,6 +47,8 @@ pub struct RecoverOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecoveredMessage {
+    /// Which message of the source it was, counting every one of which something was found.
+    pub number: usize,
     /// Where it stood.
     pub source: Span,
     /// Where it stands in the output.
@@ -76,7 +78,8 @@ pub enum MessageState {
 pub struct Recovery {
     /// The messages of the output, in order.
     pub messages: Vec<RecoveredMessage>,
-    /// What was lost, as errors, and what was mended without loss, as warnings; with the bytes of the input.
+    /// What was lost, as errors, and what was mended without loss, as warnings; with the bytes of the input, and as path the
+    /// message they belong to by its [number](RecoveredMessage::number).
     pub report: Report,
 }
 
@@ -104,7 +107,8 @@ impl Serialize for Recovery {
 
 impl Serialize for RecoveredMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(5))?;
+        let mut map = serializer.serialize_map(Some(6))?;
+        map.serialize_entry("message", &self.number)?;
         map.serialize_entry("source", &[self.source.start, self.source.end])?;
         map.serialize_entry("output", &[self.output.start, self.output.end])?;
         let state = match self.state {
@@ -174,6 +178,8 @@ pub fn recover_source(
     let len = source.len()?;
     let mut recovery = Recovery::default();
     let mut written = 0u64;
+    // How many messages of the source were found so far.
+    let mut number = 0;
     let mut salvage = Salvage::new(source, len, *options);
     let mut spans = scan_source(source, &Default::default())?;
     let parts = parts(source, len, &spans, options)?;
@@ -195,14 +201,17 @@ pub fn recover_source(
             }
             let expected_count = Some(object_count);
             let state = MessageState::Intact;
-            recovery.messages.push(RecoveredMessage { source: span, output, state, object_count, expected_count });
+            let message = RecoveredMessage { number, source: span, output, state, object_count, expected_count };
+            recovery.messages.push(message);
+            number += 1;
             continue;
         }
-        for draft in salvage.run(span, &intact, &mut recovery.report)? {
-            if let Some(message) = rebuild::write(source, sink, &draft, written, &mut recovery.report)? {
+        for draft in salvage.run(span, number, &intact, &mut recovery.report)? {
+            if let Some(message) = rebuild::write(source, sink, &draft, number, written, &mut recovery.report)? {
                 written = message.output.end;
                 recovery.messages.push(message);
             }
+            number += 1;
         }
     }
     if len == 0 {

@@ -13,20 +13,23 @@ use fw_report::{Finding, Report};
 use fw_source::ReadAt;
 use std::io::Write;
 
-/// Writes the message of a draft at position `at` of the sink, and says what it lacks. `None` when there is nothing to
-/// write.
+/// Writes the message of a draft, the source's message `number`, at position `at` of the sink, and says what it lacks. `None`
+/// when there is nothing to write.
 pub(super) fn write(
     source: &(impl ReadAt + ?Sized),
     sink: &mut impl Write,
     draft: &Draft,
+    number: usize,
     at: u64,
     report: &mut Report,
 ) -> Result<Option<RecoveredMessage>> {
     let Some(extent) = draft.extent else { return Ok(None) };
     let losses = losses(draft);
     let complete = losses.is_empty();
-    report.extend(losses);
-    report.extend(remarks(draft, complete));
+    report.extend(losses.into_iter().chain(remarks(draft, complete)).map(|finding| {
+        let object = finding.object_index.map_or_else(String::new, |object| format!(".object[{object}]"));
+        finding.on(format!("message[{number}]{object}"))
+    }));
     if draft.is_empty() {
         return Ok(None);
     }
@@ -60,6 +63,7 @@ pub(super) fn write(
     sink.write_all(&postamble.to_bytes())?;
     let state = if complete { MessageState::Rebuilt } else { MessageState::Partial };
     Ok(Some(RecoveredMessage {
+        number,
         source: extent,
         output: Span::new(at, at + total),
         state,

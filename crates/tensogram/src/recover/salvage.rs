@@ -37,10 +37,17 @@ impl<'s, S: ReadAt + ?Sized> Salvage<'s, S> {
     }
 
     /// Every message of which something was found in `region`, in order; says what could not be used and belongs to none.
+    /// `earlier` messages were found before it.
     ///
     /// A frame may reach into the intact messages behind the region, which are then part of its payload; the region then
     /// goes on to the next of `intact`, the places where those begin.
-    pub(super) fn run(&mut self, mut region: Span, intact: &[u64], report: &mut Report) -> Result<Vec<Draft>> {
+    pub(super) fn run(
+        &mut self,
+        mut region: Span,
+        earlier: usize,
+        intact: &[u64],
+        report: &mut Report,
+    ) -> Result<Vec<Draft>> {
         let mut drafts: Vec<Draft> = Vec::new();
         let mut open: Option<Draft> = None;
         // One past the last byte that belongs to some message.
@@ -60,7 +67,7 @@ impl<'s, S: ReadAt + ?Sized> Salvage<'s, S> {
                 Marker::Preamble => {
                     if let Some(preamble) = self.preamble_at(at)? {
                         close(&mut open, &mut drafts, &mut used, at);
-                        lost(&mut used, at, &drafts, report);
+                        lost(&mut used, at, earlier + drafts.len(), report);
                         open = Some(Draft::at(at, &preamble));
                         self.position = at + PREAMBLE_LEN;
                         used = self.position;
@@ -81,7 +88,7 @@ impl<'s, S: ReadAt + ?Sized> Salvage<'s, S> {
                                 _ => at,
                             };
                             close(&mut open, &mut drafts, &mut used, start);
-                            lost(&mut used, start, &drafts, report);
+                            lost(&mut used, start, earlier + drafts.len(), report);
                             fresh.begins_damaged(start);
                             open = Some(fresh);
                             used = self.position;
@@ -106,7 +113,7 @@ impl<'s, S: ReadAt + ?Sized> Salvage<'s, S> {
             }
         }
         close(&mut open, &mut drafts, &mut used, region.end);
-        lost(&mut used, region.end, &drafts, report);
+        lost(&mut used, region.end, earlier + drafts.len(), report);
         self.position = self.position.max(region.end);
         Ok(drafts)
     }
@@ -229,10 +236,10 @@ fn close(open: &mut Option<Draft>, drafts: &mut Vec<Draft>, used: &mut u64, at: 
     }
 }
 
-/// Reports bytes before `at` that belong to no message.
-fn lost(used: &mut u64, at: u64, drafts: &[Draft], report: &mut Report) {
+/// Reports bytes before `at` that belong to no message; `earlier` ones were found before them.
+fn lost(used: &mut u64, at: u64, earlier: usize, report: &mut Report) {
     if *used < at {
-        let behind = if drafts.is_empty() { "" } else { " behind what was found" };
+        let behind = earlier.checked_sub(1).map_or_else(String::new, |last| format!(" behind message {last}"));
         let text = format!("{} bytes{behind} belong to no message that could be read", at - *used);
         report.push(Finding::error("unreadable_bytes", text).at(*used..at).level(LEVEL));
     }

@@ -16,7 +16,8 @@ use std::path::Path;
 pub struct FileReport {
     /// Each message with its place; spans of its findings count from the start of the file.
     pub messages: Vec<(Span, MessageReport)>,
-    /// Findings about the file itself: bytes that belong to no message.
+    /// Findings about the file itself: bytes that belong to no message, or not a single byte (a warning: a file of no messages
+    /// is one).
     pub report: Report,
     /// Among those bytes, what begins like a message and cannot be read as one, and why.
     pub unreadable: Vec<(Span, MessageReport)>,
@@ -96,7 +97,10 @@ pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOption
         file.messages.push((span, placed(message, &format!("message[{index}]"), span.start)));
     }
     file.explain(source, Span::new(position, len), options)?;
-    if file.messages.is_empty() && len > 0 {
+    if len == 0 {
+        // What a writer leaves that has not written yet, and the reference takes for a file of no messages.
+        file.report.push(Finding::warning("empty_file", "the file is empty: it holds no message").level("file"));
+    } else if file.messages.is_empty() {
         let text = format!("no message in {len} bytes");
         file.report.push(Finding::error("no_message", text).at(0..len).level("file"));
     } else if position < len {

@@ -1,0 +1,160 @@
+//! What commands for struct-frame captures and schemas may be told.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Which framing a capture has.
+#[derive(Debug, Args)]
+pub(crate) struct Profile {
+    /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq [default: found by content]
+    #[arg(long, short, value_name = "PROFILE")]
+    pub(crate) profile: Option<framewright::structframe::Framing>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Each line has at (the frame's first byte), id, message, sequence, system and component where the \
+                        profile has them, and values: 64-bit integers as strings, bytes as {\"hex\": \"…\"}, oneofs as \
+                        {\"which\": …, \"value\": …}. Frames of unknown ids and payloads that cannot be read have payload \
+                        instead of values. Damaged frames and bytes between frames go to standard error, with their \
+                        place.\n\nExit codes: 0 every byte was understood, 1 failed, 2 usage, 3 some bytes were not.\n\n\
+                        Examples:\n  fw decode flight.bin --schema robot.sf\n  \
+                        fw decode flight.bin -s robot.sf --message Pose --table\n  \
+                        cat /dev/ttyUSB0 | fw decode - -s robot.sf -p standard | jq .values"
+)]
+pub(crate) struct Decode {
+    /// The capture; - reads standard input as it comes
+    pub(crate) file: PathBuf,
+    /// The schema
+    #[arg(long, short, value_name = "SCHEMA")]
+    pub(crate) schema: PathBuf,
+    #[command(flatten)]
+    pub(crate) profile: Profile,
+    /// Only this message, by name or id; may be given several times
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) message: Vec<String>,
+    /// A table per message type, at the end of the input, instead of lines
+    #[arg(long)]
+    pub(crate) table: bool,
+    /// Refuse payloads shorter or longer than the schema says, and counts beyond their bounds
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Lines of JSON: what happens without --table
+    #[arg(long, conflicts_with = "table")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Each line is an object: message (or id), values (missing fields take their defaults) or payload, and \
+                        where wanted sequence, system and component. What fw decode prints is such lines.\n\n\
+                        Examples:\n  echo '{\"message\": \"Ping\", \"values\": {\"seq\": 1}}' | fw encode - -s robot.sf -p \
+                        standard -o ping.bin\n  fw decode flight.bin -s robot.sf | fw encode - -s robot.sf -p bulk > bulk.bin"
+)]
+pub(crate) struct Encode {
+    /// Lines of JSON; - reads standard input as it comes
+    pub(crate) file: PathBuf,
+    /// The schema
+    #[arg(long, short, value_name = "SCHEMA")]
+    pub(crate) schema: PathBuf,
+    /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq
+    #[arg(long, short, value_name = "PROFILE")]
+    pub(crate) profile: framewright::structframe::Framing,
+    /// Where to write the frames [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the output if it is there already
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Number frames whose line has no sequence: 0, 1, … 255, 0
+    #[arg(long)]
+    pub(crate) number: bool,
+    /// Say on standard output what was written, as JSON
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schema {
+    /// Compile a schema and everything it imports; print every fault with its place and a hint
+    Check(SchemaCheck),
+    /// Print a schema in canonical form
+    Fmt(SchemaFmt),
+    /// Print where every field stands in its message
+    Layout(SchemaLayout),
+    /// Say whether peers with the old and the new schema understand each other; exit 1 when they do not
+    Diff(SchemaDiff),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaCheck {
+    /// The schema
+    pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaFmt {
+    /// The schema
+    pub(crate) file: PathBuf,
+    /// Rewrite the file instead of printing
+    #[arg(long, short, conflicts_with = "check")]
+    pub(crate) write: bool,
+    /// Change nothing; exit 1 when the file is not in canonical form
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaLayout {
+    /// The schema
+    pub(crate) file: PathBuf,
+    /// Print the whole checked model as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaDiff {
+    /// The schema that peers in the field have
+    pub(crate) old: PathBuf,
+    /// The schema that replaces it
+    pub(crate) new: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Languages: rust, c, cpp, python, ts, js, csharp, graphql, wireshark, markdown. Files are rewritten only \
+                        when they change.\n\nExamples:\n  fw gen robot.proto --lang c,python -o generated\n  \
+                        fw gen robot.proto --lang rust -o src/generated --check"
+)]
+pub(crate) struct Gen {
+    /// The schema (.proto or .sf); what it imports is generated too
+    pub(crate) schema: PathBuf,
+    /// What to generate, with commas between
+    #[arg(long, short, value_name = "LANG", value_delimiter = ',', required = true)]
+    pub(crate) lang: Vec<String>,
+    /// The folder to write to; several languages get a folder each below it
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Write nothing; exit 1 when a file on disk is missing or differs
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Make every message variable and leave C structs unpacked, as the original's --no_packed; this changes the wire
+    #[arg(long)]
+    pub(crate) no_packed: bool,
+    /// Root namespace of C# code [default: StructFrame]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) csharp_namespace: Option<String>,
+    /// Rust: types for serde, behind a feature `serde` that the crate declares
+    #[arg(long)]
+    pub(crate) serde: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,103 @@
+//! What the user may say.
+
+mod files; // recover, convert, diff
+mod frames; // decode, encode, schema, gen
+mod look; // info, ls, dump, validate, cat
+
+pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target};
+pub(crate) use frames::{Decode, Encode, Gen, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
+pub(crate) use look::{Cat, Dump, Info, Ls, Mode, Store, Validate};
+
+use crate::exit::Voice;
+use clap::{Parser, Subcommand};
+
+/// One tool for Tensogram, BinTensors and struct-frame data; safetensors, npy and npz too.
+///
+/// Files are told apart by their content. Every command that looks at a file takes --json, whose shape docs/json.md
+/// describes.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fw",
+    version,
+    about,
+    after_help = "Exit codes, of every command:\n  0  fine, valid, equal\n  1  failed, invalid, different\n  2  usage: wrong \
+                  arguments, or a file that is not there or cannot be opened\n  3  done, and something was lost, which is \
+                  listed\n\nStart with: fw tour"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Say what a file is and what it holds; a struct-frame capture with --schema
+    Info(Info),
+    /// List what a file holds, one line per tensor
+    Ls(Ls),
+    /// Print metadata and descriptors, or the annotated bytes with --hex
+    Dump(Dump),
+    /// Check a file and report every fault with its bytes; exit 1 when something is wrong
+    Validate(Validate),
+    /// Write the elements of one tensor to standard output
+    Cat(Cat),
+    /// Save what is intact of a damaged Tensogram file, and list what was lost
+    Recover(Recover),
+    /// Write a tensor file in another format, and list what was lost
+    Convert(Convert),
+    /// Compare two tensor files of any formats, tensor by tensor
+    Diff(Diff),
+    /// Print the frames of a struct-frame capture or live stream, a line of JSON each
+    Decode(Decode),
+    /// Write lines of JSON as struct-frame frames
+    Encode(Encode),
+    /// Check, format, explain and compare struct-frame schemas
+    #[command(subcommand)]
+    Schema(Schema),
+    /// Generate source code, a dissector or documents from a struct-frame schema
+    Gen(Gen),
+    /// Make sample files in ./fw-tour and show what fw can do with them
+    Tour,
+}
+
+impl Command {
+    /// Its name, as JSON has it.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Info(_) => "info",
+            Self::Ls(_) => "ls",
+            Self::Dump(_) => "dump",
+            Self::Validate(_) => "validate",
+            Self::Cat(_) => "cat",
+            Self::Recover(_) => "recover",
+            Self::Convert(_) => "convert",
+            Self::Diff(_) => "diff",
+            Self::Decode(_) => "decode",
+            Self::Encode(_) => "encode",
+            Self::Schema(_) => "schema",
+            Self::Gen(_) => "gen",
+            Self::Tour => "tour",
+        }
+    }
+
+    /// The file that a command looks at, which may come from elsewhere.
+    /// How it tells failures.
+    pub(crate) const fn voice(&self) -> Voice {
+        let json = match self {
+            Self::Info(args) => args.json,
+            Self::Ls(args) => args.json,
+            Self::Dump(args) => args.json,
+            Self::Validate(args) => args.json,
+            Self::Recover(args) => args.json,
+            Self::Convert(args) => args.json,
+            Self::Diff(args) => args.json,
+            Self::Encode(args) => args.json,
+            Self::Gen(args) => args.json,
+            Self::Schema(Schema::Check(args)) => args.json,
+            Self::Schema(Schema::Layout(args)) => args.json,
+            Self::Schema(Schema::Diff(args)) => args.json,
+            _ => false,
+        };
+        if json { Voice::Json } else { Voice::Words }
+    }
+}
