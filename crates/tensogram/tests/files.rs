@@ -249,7 +249,7 @@ fn runs_of_raw_elements_come_from_their_places() {
         }
     }
     let error = file.slice(0, 0, &Selection::new().axis(40), &DecodeOptions::default()).unwrap_err();
-    assert_eq!((error.code(), error.path()), ("invalid_slice", "message[0].object[0]"));
+    assert_eq!((error.class(), error.code(), error.path()), ("Selection", "invalid_slice", "message[0].object[0]"));
 }
 
 #[test]
