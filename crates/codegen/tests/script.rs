@@ -36,6 +36,10 @@ const STRICT: &[&str] = &[
     "--moduleResolution",
     "bundler",
     "--verbatimModuleSyntax",
+    "--isolatedModules",
+    "--erasableSyntaxOnly",
+    "--noImplicitOverride",
+    "--noPropertyAccessFromIndexSignature",
 ];
 
 fn compiler() -> Option<OsString> {
@@ -79,7 +83,8 @@ fn compile(tsc: &OsString, folder: &Path, lang: Lang, more: &[&str]) {
 #[test]
 fn strict_types() {
     let Some(tsc) = compiler() else { return };
-    compile(&tsc, &folder("ts-types"), Lang::TypeScript, &["--noEmit"]);
+    let declared = ["--noEmit", "--declaration", "--isolatedDeclarations"];
+    compile(&tsc, &folder("ts-types"), Lang::TypeScript, &declared);
 }
 
 #[test]

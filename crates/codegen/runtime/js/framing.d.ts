@@ -52,8 +52,8 @@ export declare class Framing {
      * Throws `EncodeError` when the framing cannot carry the id or the payload.
      */
     write(info: MessageInfo, payload: Uint8Array, header?: Partial<Header>): Uint8Array;
-    /** Puts a frame around a payload that stands at its place already; returns how long the frame is. */
-    seal(info: MessageInfo, frame: Uint8Array, size: number, header: Partial<Header>): number;
+    /** Puts a frame at `begin` around a payload that stands at its place already; returns how long the frame is. */
+    seal(info: MessageInfo, frame: Uint8Array, size: number, header: Partial<Header>, begin?: number): number;
     /** Throws `EncodeError` when this framing cannot carry the id of a message. */
     check(info: MessageInfo): void;
 }

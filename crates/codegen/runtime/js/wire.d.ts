@@ -1,4 +1,5 @@
-/** Payloads, written and read from front to back: what generated code calls. */
+/** Payloads, read from front to back and compared: what generated code calls. */
+import type { Writer } from "./writer.js";
 /** A tag that this schema does not know, and what stands in the union's region. */
 export interface UnknownVariant {
     which: null;
@@ -17,60 +18,6 @@ export interface VariantCodec {
     same(a: never, b: never): boolean;
     /** What fills the bytes that a shorter member lacks; zeros when it is not there. */
     fill?(): Uint8Array;
-}
-/** The first bytes in memory of their own; for a few a loop is faster than a call. */
-export declare function copy(bytes: Uint8Array, size: number): Uint8Array;
-/** Writes a payload, into memory that may have been used before. */
-export declare class Writer {
-    /** What is written into. */
-    bytes: Uint8Array;
-    /** Where the next byte goes. */
-    at: number;
-    private view;
-    constructor(size: number);
-    /**
-     * A writer with room for so many bytes, to be given back with `release`: making memory for every message would take
-     * longer than writing it.
-     */
-    static borrow(size: number): Writer;
-    release(): void;
-    /** What was written, copied. */
-    finish(): Uint8Array;
-    u8(value: number, field: string): void;
-    i8(value: number, field: string): void;
-    u16(value: number, field: string): void;
-    i16(value: number, field: string): void;
-    u32(value: number, field: string): void;
-    i32(value: number, field: string): void;
-    u64(value: bigint, field: string): void;
-    i64(value: bigint, field: string): void;
-    f32(value: number, field: string): void;
-    f64(value: number, field: string): void;
-    bool(value: boolean, field: string): void;
-    /** Text padded with zeros. */
-    fixedText(value: string, size: number, field: string): void;
-    /** Bytes padded with zeros. */
-    fixedBlob(value: Uint8Array, size: number, field: string): void;
-    /** A length and text. */
-    text(value: string, prefix: number, limit: number, trim: boolean, field: string): void;
-    /** A length and bytes. */
-    blob(value: Uint8Array, prefix: number, limit: number, trim: boolean, field: string): void;
-    /** An array that always has this many elements. */
-    items<T>(items: readonly T[], count: number, field: string, write: (w: Writer, item: T) => void): void;
-    /** A count and elements. */
-    list<T>(items: readonly T[], prefix: number, limit: number, unit: number, trim: boolean, field: string, write: (w: Writer, item: T) => void): void;
-    /** A union that has a tag. */
-    union(value: {
-        which: string | null;
-    } | null, variants: readonly VariantCodec[], tagLen: number, region: number, minSize: number, style: UnionStyle, field: string): void;
-    /** A union without a tag. */
-    region(value: Uint8Array, size: number, field: string): void;
-    /** Zero bytes. */
-    zeros(count: number): void;
-    private count;
-    private prefixed;
-    private padded;
-    private room;
 }
 /** Reads a payload. */
 export declare class Reader {

@@ -110,8 +110,8 @@ export class Framing {
     return frame;
   }
 
-  /** Puts a frame around a payload that stands at its place already; returns how long the frame is. */
-  seal(info: MessageInfo, frame: Uint8Array, size: number, header: Partial<Header>): number {
+  /** Puts a frame at `begin` around a payload that stands at its place already; returns how long the frame is. */
+  seal(info: MessageInfo, frame: Uint8Array, size: number, header: Partial<Header>, begin = 0): number {
     this.check(info);
     if (!this.hasLength && size !== info.maxSize) {
       const words = `payload of ${size} bytes, a framing without length needs exactly ${info.maxSize}`;
@@ -121,11 +121,9 @@ export class Framing {
       const words = `payload of ${size} bytes, the framing carries at most ${this.maxPayloadLen}`;
       throw new EncodeError("payload_too_long", words);
     }
-    const { start } = this;
-    let at = 0;
-    while (at < start.length) {
-      frame[at] = start[at] as number;
-      at += 1;
+    let at = begin;
+    for (let index = 0; index < this.start.length; index++) {
+      frame[at++] = this.start[index] as number;
     }
     if (this.hasSequence) {
       frame[at++] = byteOf(header.sequence, "sequence");
@@ -145,7 +143,7 @@ export class Framing {
     }
     frame[at++] = info.id & 0xff;
     if (this.hasLength) {
-      const sums = checksum(frame, this.start.length, at, at + size, info);
+      const sums = checksum(frame, begin + this.start.length, at, at + size, info);
       frame[at + size] = sums & 0xff;
       frame[at + size + 1] = sums >> 8;
     }
@@ -198,8 +196,8 @@ export function checksum(
   return (a & 0xff) | ((b & 0xff) << 8);
 }
 
-export const STANDARD = new Framing("basic", "default");
-export const SENSOR = new Framing("tiny", "minimal");
-export const IPC = new Framing("none", "minimal");
-export const BULK = new Framing("basic", "extended");
-export const NETWORK = new Framing("basic", "extendedMultiSystemStream");
+export const STANDARD: Framing = new Framing("basic", "default");
+export const SENSOR: Framing = new Framing("tiny", "minimal");
+export const IPC: Framing = new Framing("none", "minimal");
+export const BULK: Framing = new Framing("basic", "extended");
+export const NETWORK: Framing = new Framing("basic", "extendedMultiSystemStream");

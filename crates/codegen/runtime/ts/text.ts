@@ -33,14 +33,16 @@ export function decodeText(bytes: Uint8Array, begin: number, end: number): strin
   return text;
 }
 
-/** Writes text of at most `limit` bytes. */
-export function encodeText(text: string, limit: number, field: string): Uint8Array {
+/** Writes text of at most `limit` bytes at `begin` and returns where it ends. What lies behind may be overwritten. */
+export function encodeText(bytes: Uint8Array, begin: number, text: string, limit: number, field: string): number {
   if (typeof text !== "string") {
     throw new EncodeError("wrong_type", `${field}: expected a string, found ${typeof text}`);
   }
-  // No character takes more than three bytes per unit of the string.
-  const bytes = new Uint8Array(text.length * 3);
-  let at = 0;
+  // No unit of the string takes less than a byte.
+  if (text.length > limit) {
+    throw new EncodeError("too_long", `${field}: ${sizeOf(text)} bytes, the field has ${limit}`);
+  }
+  let at = begin;
   for (let index = 0; index < text.length; index++) {
     let point = text.charCodeAt(index);
     if (point < 0x80) {
@@ -72,8 +74,19 @@ export function encodeText(text: string, limit: number, field: string): Uint8Arr
     }
     bytes[at++] = 0x80 | (point & 0x3f);
   }
-  if (at > limit) {
-    throw new EncodeError("too_long", `${field}: ${at} bytes, the field has ${limit}`);
+  if (at - begin > limit) {
+    throw new EncodeError("too_long", `${field}: ${at - begin} bytes, the field has ${limit}`);
   }
-  return bytes.subarray(0, at);
+  return at;
+}
+
+/** How many bytes text takes. */
+function sizeOf(text: string): number {
+  let size = 0;
+  for (const letter of text) {
+    const point = letter.codePointAt(0) as number;
+    const escaped = point >= 0xdc80 && point <= 0xdcff;
+    size += point < 0x80 || escaped ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  }
+  return size;
 }

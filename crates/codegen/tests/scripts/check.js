@@ -5,6 +5,7 @@ import { other, REGISTRY, torture } from "./torture/index.js";
 import {
   AccumulatingReader,
   BufferReader,
+  BufferWriter,
   BULK,
   Client,
   NETWORK,
@@ -44,6 +45,13 @@ refuses("value_out_of_range", () => new torture.Defaults({ u64: 1n << 64n }).enc
 refuses("value_out_of_range", () => new torture.Defaults({ f: 1e39 }).encode());
 refuses("array_length", () => new torture.Arrays({ wide: [1] }).encode());
 refuses("array_length", () => new torture.Arrays({ long: new Array(301).fill(0) }).encode());
+for (const wrong of [{ long: [1, 65536] }, { long: [-1] }, { page: [...new Array(39).fill(0), 256] }, { colours: [0.5] }]) {
+  refuses("value_out_of_range", () => new torture.Arrays(wrong).encode());
+}
+refuses("value_out_of_range", () => new torture.Arrays({ flags: [true, 1] }).encode());
+refuses("value_out_of_range", () => new torture.Arrays({ wide: [1, "2"] }).encode());
+refuses("too_long", () => new torture.Text({ text: "\u00e4\u00e4\u00e4" }).encode());
+assert.throws(() => new torture.Text({ text: "\u{1f600}".repeat(3) }).encode(), /text: 12 bytes/);
 refuses("text_with_zero", () => new torture.Late({ s: "a\0b" }).encode());
 refuses("wrong_type", () => new torture.Text({ text: 7 }).encode());
 
@@ -109,6 +117,31 @@ for (let round = 0; round < 20; round++) {
 }
 assert.equal(good, 20);
 assert(small.partialLen <= 32);
+
+// Frames one after the other in memory that stays: the same bytes, and what does not fit changes nothing.
+const memory = new Uint8Array(64).fill(0xee);
+const buffer = new BufferWriter(NETWORK, memory.subarray(0, 60));
+const expected = [];
+for (const [sequence, text] of ["a", "bcd"].entries()) {
+  const message = new torture.Text({ text });
+  expected.push(...writeMessage(NETWORK, message, { sequence }));
+  assert.equal(buffer.write(message, { sequence }), 16);
+}
+assert.deepEqual([...buffer.bytes], expected);
+assert.equal(buffer.bytes.buffer, memory.buffer);
+refuses("too_long", () => buffer.write(new torture.Text({ text: "12345" })));
+refuses("no_message_id", () => buffer.write(new torture.Late()));
+refuses("buffer_too_short", () => buffer.write(defaults));
+// It could be longer than what is left, and is not.
+const grown = new torture.GrownVariable({ ids: [1, 2, 3, 4] });
+assert.equal(buffer.write(grown), 60 - 32);
+expected.push(...writeMessage(NETWORK, grown));
+refuses("buffer_too_short", () => buffer.write(new torture.Empty()));
+assert.deepEqual([...buffer.bytes], expected);
+assert.deepEqual([...memory.subarray(60)], [0xee, 0xee, 0xee, 0xee]);
+buffer.clear();
+buffer.write(new torture.Empty(), { sequence: 7 });
+assert.deepEqual([...buffer.bytes], [...writeMessage(NETWORK, new torture.Empty(), { sequence: 7 })]);
 
 // A client answers itself.
 const sent = [];

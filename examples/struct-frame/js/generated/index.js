@@ -5,5 +5,8 @@ import { Registry } from "./runtime/index.js";
 
 export { robot };
 
-/** Every message by its id; readers and clients take it as their lookup. */
+/**
+ * Every message by its id; readers and clients take it as their lookup.
+ * @type {Registry}
+ */
 export const REGISTRY = new Registry(robot.MESSAGES);

@@ -185,9 +185,10 @@ export class Telemetry extends Message {
     w.u64(this.timeUs, "time_us");
     w.u8(this.mode, "mode");
     this.position.$write(w, false);
-    w.items(this.wheelSpeed, 4, "wheel_speed", (w, item) => w.f32(item, "wheel_speed"));
+    w.f32s(w.items(this.wheelSpeed, 4, "wheel_speed"), "wheel_speed");
     w.f32(this.batteryVolts, "battery_volts");
-    w.list(this.rangesMm, 1, 32, 2, false, "ranges_mm", (w, item) => w.u16(item, "ranges_mm"));
+    w.u16s(w.list(this.rangesMm, 1, 32, "ranges_mm"), "ranges_mm");
+    w.zeros(2 * (32 - this.rangesMm.length));
   }
 
   /**

@@ -6,4 +6,4 @@ import { Registry } from "./runtime/index.js";
 export { robot };
 
 /** Every message by its id; readers and clients take it as their lookup. */
-export const REGISTRY = new Registry(robot.MESSAGES);
+export const REGISTRY: Registry = new Registry(robot.MESSAGES);

@@ -16,7 +16,7 @@ macro_rules! runtime {
 
 /// The runtime, as it is.
 const RUNTIME: &[(&str, &str)] =
-    runtime!(["client", "errors", "framing", "index", "message", "reader", "registry", "text", "wire"]);
+    runtime!(["client", "errors", "framing", "index", "message", "reader", "registry", "text", "wire", "writer"]);
 
 pub(super) fn files(schema: &Schema, _: &Options) -> Result<Vec<File>, Error> {
     let mut files = ts::print(schema, Dialect::JavaScript, RUNTIME);

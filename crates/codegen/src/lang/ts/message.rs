@@ -18,18 +18,19 @@ impl Printer<'_> {
         let docs =
             if message.docs.is_empty() { vec![format!("Message {}.", message.name)] } else { message.docs.clone() };
         comment(text, &docs);
-        text.block(format!("export class {class} extends Message {{"), "}", |inner| {
+        text.block(format!("export class {class} extends {} {{", self.runtime_value("Message")), "}", |inner| {
             let fixed = self.dialect.fixed();
+            let info_type = self.runtime_type("MessageInfo");
             let (info, ty) = match message.id {
                 Some(id) => {
                     let sizes = message.sizes;
                     let sizes = format!("maxSize: {}, baseSize: {}, minSize: {}", sizes.max, sizes.base, sizes.min);
                     let [a, b] = message.magic;
-                    (format!("{{ id: {id}, {sizes}, magic: [{a}, {b}] }}"), "MessageInfo")
+                    (format!("{{ id: {id}, {sizes}, magic: [{a}, {b}] }}"), info_type.to_owned())
                 }
-                None => ("null".to_owned(), "MessageInfo | null"),
+                None => ("null".to_owned(), format!("{info_type} | null")),
             };
-            self.dialect.typed(inner, &[], &format!("{fixed} info"), ty, &info);
+            self.dialect.typed(inner, &[], &format!("{fixed} info"), &ty, &info);
             inner.line(format!("{fixed} maxSize = {};", message.sizes.max));
             inner.line(format!("{fixed} isVariable = {};", message.variable));
             inner.gap();
@@ -117,11 +118,11 @@ impl Printer<'_> {
 
     fn decode(&self, class: &str, text: &mut Text) {
         let docs = ["Reads a payload. Throws `DecodeError` when bytes are missing that must be there.".to_owned()];
-        let parameters =
-            [("payload", "Uint8Array".to_owned(), None), ("layout", "Layout".to_owned(), Some("\"wire\""))];
+        let layout = self.runtime_type("Layout").to_owned();
+        let parameters = [("payload", "Uint8Array".to_owned(), None), ("layout", layout, Some("\"wire\""))];
         let open = self.dialect.signature(text, &docs, "static decode", &parameters, Some(class));
         text.block(open, "}", |inner| {
-            inner.line(format!("return decodePayload({class}, payload, layout);"));
+            inner.line(format!("return {}({class}, payload, layout);", self.runtime_value("decodePayload")));
         });
     }
 
@@ -130,8 +131,11 @@ impl Printer<'_> {
         for (field, name) in message.fields.iter().zip(self.names.fields(message.index)) {
             let (a, b) = (format!("this.{name}"), format!("other.{name}"));
             parts.push(match field.ty {
-                Type::One(element) => same(element, &a, &b),
-                Type::Array { element, .. } => format!("sameList({a}, {b}, (a, b) => {})", same(element, "a", "b")),
+                Type::One(element) => self.same(element, &a, &b),
+                Type::Array { element, .. } => {
+                    let list = self.runtime_value("sameList");
+                    format!("{list}({a}, {b}, (a, b) => {})", self.same(element, "a", "b"))
+                }
             });
         }
         for (union, names) in message.unions.iter().zip(self.names.unions(message.index)) {
@@ -142,7 +146,7 @@ impl Printer<'_> {
             parts.push(if union.discriminator.is_empty() {
                 format!("{a}.equals({b})")
             } else {
-                format!("sameUnion({a}, {b}, ${})", names.ty)
+                format!("{}({a}, {b}, ${})", self.runtime_value("sameUnion"), names.ty)
             });
         }
         let docs = ["True when all fields are the same.".to_owned()];
@@ -175,7 +179,7 @@ impl Printer<'_> {
         let trim = if message.variable { "wire" } else { "false" };
         let mut body = Text::new();
         for (field, name) in message.fields.iter().zip(self.names.fields(message.index)) {
-            body.line(self.put(field, &format!("this.{name}"), trim));
+            self.put(field, &format!("this.{name}"), trim, &mut body);
         }
         for (union, names) in message.unions.iter().zip(self.names.unions(message.index)) {
             let (property, quoted) = (&names.property, string(&union.name));
@@ -197,10 +201,9 @@ impl Printer<'_> {
         if message.fixed_tail > 0 {
             body.line(format!("if (!wire) w.zeros({});", message.fixed_tail));
         }
-        let rendered = body.render("");
         let parameters = [
-            (if rendered.contains("w.") || rendered.contains("(w,") { "w" } else { "_w" }, "Writer".to_owned(), None),
-            (if rendered.contains("wire") { "wire" } else { "_wire" }, "boolean".to_owned(), None),
+            (if body.is_empty() { "_w" } else { "w" }, self.runtime_type("Writer").to_owned(), None),
+            (if asks_layout(message) { "wire" } else { "_wire" }, "boolean".to_owned(), None),
         ];
         let open = self.dialect.signature(text, &[], "$write", &parameters, Some("void"));
         if body.is_empty() {
@@ -212,19 +215,31 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes a field.
-    fn put(&self, field: &Field, value: &str, trim: &str) -> String {
+    /// Writes a field. Elements that are no numbers are written by a loop right here: a function that is handed to the
+    /// runtime would be called for every one.
+    fn put(&self, field: &Field, value: &str, trim: &str, body: &mut Text) {
         let quoted = string(&field.name);
         match field.ty {
-            Type::One(element) => self.put_element(element, value, trim, &quoted) + ";",
-            Type::Array { element, extent: Extent::Fixed(count) } => {
-                let one = self.put_element(element, "item", "false", &quoted);
-                format!("w.items({value}, {count}, {quoted}, (w, item) => {one});")
+            Type::One(element) => {
+                body.line(self.put_element(element, value, trim, &quoted) + ";");
             }
-            Type::Array { element, extent: Extent::Bounded(limit) } => {
-                let one = self.put_element(element, "item", "false", &quoted);
+            Type::Array { element, extent } => {
                 let (prefix, unit) = (field.ty.prefix_len(), field.unit);
-                format!("w.list({value}, {prefix}, {limit}, {unit}, {trim}, {quoted}, (w, item) => {one});")
+                let items = match extent {
+                    Extent::Fixed(count) => format!("w.items({value}, {count}, {quoted})"),
+                    Extent::Bounded(limit) => format!("w.list({value}, {prefix}, {limit}, {quoted})"),
+                };
+                match element {
+                    Element::Scalar(scalar) => drop(body.line(format!("w.{}s({items}, {quoted});", method(scalar)))),
+                    Element::Enum(_) => drop(body.line(format!("w.u8s({items}, {quoted});"))),
+                    element => drop(body.block(format!("for (const item of {items}) {{"), "}", |inner| {
+                        inner.line(self.put_element(element, "item", "false", &quoted) + ";");
+                    })),
+                }
+                if let Extent::Bounded(limit) = extent {
+                    let only = if trim == "wire" { "if (!wire) " } else { "" };
+                    body.line(format!("{only}w.zeros({unit} * ({limit} - {value}.length));"));
+                }
             }
         }
     }
@@ -293,7 +308,7 @@ impl Printer<'_> {
                         inner.lines(extensions.iter().map(|(name, value)| format!("init.{name} = {value};")));
                     });
                     body.line("} catch (fault) {").nest(|inner| {
-                        inner.line("onlyTruncated(fault);");
+                        inner.line(format!("{}(fault);", self.runtime_value("onlyTruncated")));
                     });
                     body.line("}");
                 }
@@ -303,10 +318,10 @@ impl Printer<'_> {
                 body.line(format!("return new {class}(init);"));
             }
         }
-        let rendered = body.render("");
+        let reads = !base.is_empty() || !direct;
         let parameters = [
-            (if rendered.contains("r.") || rendered.contains("(r,") { "r" } else { "_r" }, "Reader".to_owned(), None),
-            (if rendered.contains("wire") { "wire" } else { "_wire" }, "boolean".to_owned(), None),
+            (if reads { "r" } else { "_r" }, self.runtime_type("Reader").to_owned(), None),
+            (if asks_layout(message) { "wire" } else { "_wire" }, "boolean".to_owned(), None),
         ];
         let open = self.dialect.signature(text, &[], "static $read", &parameters, Some(class));
         text.block(open, "}", |inner| {
@@ -392,13 +407,27 @@ impl Printer<'_> {
             inner.line("return content === null || content.which === null ? null : content.value;");
         });
     }
+
+    /// Whether two elements are the same.
+    pub(super) fn same(&self, element: Element, a: &str, b: &str) -> String {
+        match element {
+            Element::Scalar(_) | Element::Enum(_) | Element::String(_) => format!("{a} === {b}"),
+            Element::Bytes(_) => format!("{}({a}, {b})", self.runtime_value("sameBytes")),
+            Element::Message(_) => format!("{a}.equals({b})"),
+        }
+    }
 }
 
-/// Whether two elements are the same.
-pub(super) fn same(element: Element, a: &str, b: &str) -> String {
-    match element {
-        Element::Scalar(_) | Element::Enum(_) | Element::String(_) => format!("{a} === {b}"),
-        Element::Bytes(_) => format!("sameBytes({a}, {b})"),
-        Element::Message(_) => format!("{a}.equals({b})"),
-    }
+/// Whether what is written and read depends on the layout.
+fn asks_layout(message: &Message) -> bool {
+    let trimmed = |field: &Field| match field.ty {
+        Type::One(Element::String(extent) | Element::Bytes(extent)) | Type::Array { extent, .. } => {
+            matches!(extent, Extent::Bounded(_))
+        }
+        Type::One(_) => false,
+    };
+    let asked = message.unions.iter().filter(|union| !union.members.is_empty() && !union.discriminator.is_empty());
+    message.fixed_tail > 0
+        || (message.variable && message.fields.iter().any(trimmed))
+        || asked.into_iter().any(|union| union.wire != UnionWire::Full)
 }

@@ -37,7 +37,8 @@ const RUNTIME: &[(&str, &str)] = runtime!(
         "reader.ts",
         "registry.ts",
         "text.ts",
-        "wire.ts"
+        "wire.ts",
+        "writer.ts"
     ]
 );
 
@@ -50,7 +51,7 @@ pub(super) fn print(schema: &Schema, dialect: Dialect, runtime: &[(&str, &str)])
     let names = Names::new(schema);
     let mut files: Vec<File> = runtime.iter().map(|(path, text)| File::new(*path, *text)).collect();
     let end = dialect.extension();
-    files.push(File::new(format!("index.{end}"), index(schema, &names)));
+    files.push(File::new(format!("index.{end}"), index(schema, &names, dialect)));
     for at in 0..schema.packages().len() {
         let text = Printer::new(schema, &names, dialect, at).module();
         files.push(File::new(format!("{}.{end}", names.module_at(at)), text));
@@ -59,7 +60,7 @@ pub(super) fn print(schema: &Schema, dialect: Dialect, runtime: &[(&str, &str)])
 }
 
 /// All packages, and one lookup over them.
-fn index(schema: &Schema, names: &Names) -> String {
+fn index(schema: &Schema, names: &Names, dialect: Dialect) -> String {
     let modules: Vec<&str> = (0..schema.packages().len()).map(|at| names.module_at(at)).collect();
     let packages = schema.packages().iter().map(|package| package.name.as_str()).collect::<Vec<_>>().join(", ");
     let mut text = Text::new();
@@ -69,8 +70,9 @@ fn index(schema: &Schema, names: &Names) -> String {
     text.lines(sorted.iter().map(|module| format!("import * as {module} from \"./{module}.js\";")));
     text.line("import { Registry } from \"./runtime/index.js\";").gap();
     text.line(format!("export {{ {} }};", sorted.join(", "))).gap();
-    text.line("/** Every message by its id; readers and clients take it as their lookup. */");
+    let docs = ["Every message by its id; readers and clients take it as their lookup.".to_owned()];
     let merged: Vec<String> = modules.iter().map(|module| format!("{module}.MESSAGES")).collect();
-    text.line(format!("export const REGISTRY = new Registry({});", merged.join(", ")));
+    let registry = format!("new Registry({})", merged.join(", "));
+    dialect.typed(&mut text, &docs, "export const REGISTRY", "Registry", &registry);
     text.render(STEP)
 }

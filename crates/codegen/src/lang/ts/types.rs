@@ -65,7 +65,8 @@ impl Printer<'_> {
             // Elements are zero, also where a single message would have its defaults.
             Type::Array { element: Element::Message(index), extent } => {
                 let class = self.message_name(index);
-                format!("Array.from({{ length: {} }}, () => zeroMessage({class}))", extent.limit())
+                let zero = self.runtime_value("zeroMessage");
+                format!("Array.from({{ length: {} }}, () => {zero}({class}))", extent.limit())
             }
             Type::Array { element, extent } => {
                 format!("Array.from({{ length: {} }}, () => {})", extent.limit(), self.zero(element))

@@ -2,7 +2,6 @@
 
 use super::UnionNames;
 use super::dialect::{Dialect, comment};
-use super::message::same;
 use super::module::Printer;
 use super::types::string;
 use crate::text::Text;
@@ -29,7 +28,7 @@ impl Printer<'_> {
         for (member, name) in union.members.iter().zip(&names.members) {
             rows.push(format!("{{ which: {}; value: {} }}", string(name), self.element_hint(member.element)));
         }
-        rows.extend(["UnknownVariant".to_owned(), "null".to_owned()]);
+        rows.extend([self.runtime_type("UnknownVariant").to_owned(), "null".to_owned()]);
         match self.dialect {
             Dialect::TypeScript => {
                 comment(text, &[what]);
@@ -54,7 +53,8 @@ impl Printer<'_> {
             table += &format!("\n  {{\n{}  }},", self.codec(member, name));
         }
         table += "\n]";
-        self.dialect.typed(text, &[], &format!("const ${}", names.ty), "readonly VariantCodec[]", &table);
+        let ty = format!("readonly {}[]", self.runtime_type("VariantCodec"));
+        self.dialect.typed(text, &[], &format!("const ${}", names.ty), &ty, &table);
     }
 
     fn codec(&self, member: &Member, name: &str) -> String {
@@ -67,7 +67,7 @@ impl Printer<'_> {
         let js = self.dialect == Dialect::JavaScript;
         let put = self.put_element(member.element, "value", "false", &quoted);
         let get = self.get_element(member.element, "false");
-        let same = same(member.element, "a", "b");
+        let same = self.same(member.element, "a", "b");
         let docs = |lines: &str| if js { format!("    /** {lines} */\n") } else { String::new() };
         let mut out = format!(
             "    which: {},\n    tag: {},\n    size: {},\n",
@@ -75,13 +75,17 @@ impl Printer<'_> {
             member.tag.unwrap_or(0),
             member.size
         );
+        if js {
+            self.runtime_type("Writer");
+        }
         out += &docs(&format!("@type {{(w: Writer, value: {ty}) => void}}"));
         out += &format!("    write: (w, {value}) => {put},\n");
         out += &format!("    read: (r) => {get},\n");
         out += &docs(&format!("@type {{(a: {ty}, b: {ty}) => boolean}}"));
         out += &format!("    same: {pair} => {same},\n");
         if let Element::Message(index) = member.element {
-            out += &format!("    fill: () => defaultImage({}),\n", self.message_name(index));
+            let image = self.runtime_value("defaultImage");
+            out += &format!("    fill: () => {image}({}),\n", self.message_name(index));
         }
         out
     }
@@ -105,7 +109,7 @@ impl Printer<'_> {
             let docs = ["True when both are the same bytes.".to_owned()];
             let open = self.dialect.signature(inner, &docs, "equals", &parameters, Some("boolean"));
             inner.block(open, "}", |inner| {
-                inner.line("return sameBytes(this.region, other.region);");
+                inner.line(format!("return {}(this.region, other.region);", self.runtime_value("sameBytes")));
             });
             for (member, name) in union.members.iter().zip(&names.members) {
                 let ty = self.element_hint(member.element);
@@ -115,7 +119,8 @@ impl Printer<'_> {
                 let open = self.dialect.signature(inner, &docs, &format!("as{tail}"), &[], Some(&ty));
                 inner.block(open, "}", |inner| {
                     inner.line(format!("const whole = new Uint8Array({});", union.region));
-                    inner.line("whole.set(this.region);").line("const r = new Reader(whole);");
+                    inner.line("whole.set(this.region);");
+                    inner.line(format!("const r = new {}(whole);", self.runtime_value("Reader")));
                     inner.line(format!("return {};", self.get_element(member.element, "false")));
                 });
                 inner.gap();
@@ -124,7 +129,7 @@ impl Printer<'_> {
                 let open =
                     self.dialect.signature(inner, &docs, &format!("static from{tail}"), &parameters, Some(class));
                 inner.block(open, "}", |inner| {
-                    inner.line(format!("const w = new Writer({});", union.region));
+                    inner.line(format!("const w = new {}({});", self.runtime_value("Writer"), union.region));
                     let put = self.put_element(member.element, "value", "false", &string(&member.name));
                     inner.line(format!("{put};"));
                     inner.line(format!("w.zeros({});", union.region - member.size));

@@ -75,8 +75,8 @@ export class Framing {
         this.seal(info, frame, payload.length, header);
         return frame;
     }
-    /** Puts a frame around a payload that stands at its place already; returns how long the frame is. */
-    seal(info, frame, size, header) {
+    /** Puts a frame at `begin` around a payload that stands at its place already; returns how long the frame is. */
+    seal(info, frame, size, header, begin = 0) {
         this.check(info);
         if (!this.hasLength && size !== info.maxSize) {
             const words = `payload of ${size} bytes, a framing without length needs exactly ${info.maxSize}`;
@@ -86,11 +86,9 @@ export class Framing {
             const words = `payload of ${size} bytes, the framing carries at most ${this.maxPayloadLen}`;
             throw new EncodeError("payload_too_long", words);
         }
-        const { start } = this;
-        let at = 0;
-        while (at < start.length) {
-            frame[at] = start[at];
-            at += 1;
+        let at = begin;
+        for (let index = 0; index < this.start.length; index++) {
+            frame[at++] = this.start[index];
         }
         if (this.hasSequence) {
             frame[at++] = byteOf(header.sequence, "sequence");
@@ -110,7 +108,7 @@ export class Framing {
         }
         frame[at++] = info.id & 0xff;
         if (this.hasLength) {
-            const sums = checksum(frame, this.start.length, at, at + size, info);
+            const sums = checksum(frame, begin + this.start.length, at, at + size, info);
             frame[at + size] = sums & 0xff;
             frame[at + size + 1] = sums >> 8;
         }

@@ -2,7 +2,8 @@
 export { Client, type ClientOptions, type RequestOptions, type Transport } from "./client.js";
 export { DecodeError, EncodeError, StructFrameError } from "./errors.js";
 export { BULK, checksum, Framing, type Header, type HeaderKind, IPC, type Layout, type MessageInfo, NETWORK, PAYLOAD_KINDS, type PayloadKind, SENSOR, STANDARD, } from "./framing.js";
-export { decodePayload, defaultImage, Message, type MessageType, readMessage, writeMessage, zeroMessage, } from "./message.js";
+export { BufferWriter, decodePayload, defaultImage, Message, type MessageType, readMessage, writeMessage, zeroMessage, } from "./message.js";
 export { AccumulatingReader, type BadChecksum, BufferReader, type Counters, type Event, type Frame, type Lookup, type Skipped, type Truncated, } from "./reader.js";
 export { Registry } from "./registry.js";
-export { onlyTruncated, Reader, sameBytes, sameList, sameUnion, type UnionStyle, type UnknownVariant, type VariantCodec, Writer, } from "./wire.js";
+export { onlyTruncated, Reader, sameBytes, sameList, sameUnion, type UnionStyle, type UnknownVariant, type VariantCodec, } from "./wire.js";
+export { Writer } from "./writer.js";

@@ -2,7 +2,8 @@
 export { Client } from "./client.js";
 export { DecodeError, EncodeError, StructFrameError } from "./errors.js";
 export { BULK, checksum, Framing, IPC, NETWORK, PAYLOAD_KINDS, SENSOR, STANDARD, } from "./framing.js";
-export { decodePayload, defaultImage, Message, readMessage, writeMessage, zeroMessage, } from "./message.js";
+export { BufferWriter, decodePayload, defaultImage, Message, readMessage, writeMessage, zeroMessage, } from "./message.js";
 export { AccumulatingReader, BufferReader, } from "./reader.js";
 export { Registry } from "./registry.js";
-export { onlyTruncated, Reader, sameBytes, sameList, sameUnion, Writer, } from "./wire.js";
+export { onlyTruncated, Reader, sameBytes, sameList, sameUnion, } from "./wire.js";
+export { Writer } from "./writer.js";

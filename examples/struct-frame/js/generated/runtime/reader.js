@@ -22,10 +22,10 @@ function zeroCounters() {
     };
 }
 class Machine {
+    counters = zeroCounters();
     framing;
     lookup;
     capacity;
-    counters = zeroCounters();
     /** Where the primary search stands. */
     pos = 0;
     /** Nothing can be decided before the window reaches this position. */

@@ -4,5 +4,5 @@
  */
 /** Reads text. */
 export declare function decodeText(bytes: Uint8Array, begin: number, end: number): string;
-/** Writes text of at most `limit` bytes. */
-export declare function encodeText(text: string, limit: number, field: string): Uint8Array;
+/** Writes text of at most `limit` bytes at `begin` and returns where it ends. What lies behind may be overwritten. */
+export declare function encodeText(bytes: Uint8Array, begin: number, text: string, limit: number, field: string): number;

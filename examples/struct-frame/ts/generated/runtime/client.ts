@@ -36,16 +36,19 @@ export interface RequestOptions<M> {
 
 /** Speaks one framing over a transport. Whoever receives bytes hands them to `receive`. */
 export class Client {
+  private readonly transport: Transport;
+  private readonly framing: Framing;
+  private readonly registry: Registry;
+  private readonly options: ClientOptions;
   private sequence = 0;
   private readonly reader: AccumulatingReader;
   private readonly handlers = new Map<number, Set<(message: Message, frame: Frame) => void>>();
 
-  constructor(
-    private readonly transport: Transport,
-    private readonly framing: Framing,
-    private readonly registry: Registry,
-    private readonly options: ClientOptions = {},
-  ) {
+  constructor(transport: Transport, framing: Framing, registry: Registry, options: ClientOptions = {}) {
+    this.transport = transport;
+    this.framing = framing;
+    this.registry = registry;
+    this.options = options;
     this.reader = new AccumulatingReader(framing, registry, options.capacity);
   }
 

@@ -18,6 +18,7 @@ export {
   STANDARD,
 } from "./framing.js";
 export {
+  BufferWriter,
   decodePayload,
   defaultImage,
   Message,
@@ -47,5 +48,5 @@ export {
   type UnionStyle,
   type UnknownVariant,
   type VariantCodec,
-  Writer,
 } from "./wire.js";
+export { Writer } from "./writer.js";

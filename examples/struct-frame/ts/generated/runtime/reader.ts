@@ -116,6 +116,9 @@ interface Rescan {
 
 class Machine {
   counters = zeroCounters();
+  private readonly framing: Framing;
+  private readonly lookup: Lookup;
+  private readonly capacity: number;
   /** Where the primary search stands. */
   pos = 0;
   /** Nothing can be decided before the window reaches this position. */
@@ -136,11 +139,11 @@ class Machine {
   /** Its header. */
   private found: Found | undefined;
 
-  constructor(
-    private readonly framing: Framing,
-    private readonly lookup: Lookup,
-    private readonly capacity: number,
-  ) {}
+  constructor(framing: Framing, lookup: Lookup, capacity: number) {
+    this.framing = framing;
+    this.lookup = lookup;
+    this.capacity = capacity;
+  }
 
   reset(at: number): void {
     this.pos = at;
