@@ -2,14 +2,14 @@
 //! and whoever writes it down copies once.
 //!
 //! The search is the usual one of LZ4: a table of places by their next four bytes, and steps that grow while nothing is
-//! found. Where it finds repeats more often than once in [`LITERALS_PER_MATCH`] bytes it gives up, long before it has cost
-//! anything, and the library does better.
+//! found. Where repeats come more often than once in [`LITERALS_PER_MATCH`] bytes it stops, and the library, which is made
+//! for them, goes on from there: blocks may follow each other, since a match only says how far back it begins.
 
 use crate::codec::Gathered;
 use std::borrow::Cow;
 
-/// `head` and the block, in parts, or `None` when the input holds too many repeats.
-pub(super) fn gather(head: Vec<u8>, input: &[u8]) -> Option<Gathered<'_>> {
+/// `head` and the block, in parts; and what is left of the input when it holds too many repeats, whose block goes behind.
+pub(super) fn gather(head: Vec<u8>, input: &[u8]) -> (Gathered<'_>, Option<&[u8]>) {
     let mut block = Block { parts: Vec::new(), pending: head };
     let mut table = vec![0u32; 1 << TABLE_BITS];
     // Everything before `anchor` is written.
@@ -26,10 +26,6 @@ pub(super) fn gather(head: Vec<u8>, input: &[u8]) -> Option<Gathered<'_>> {
             place += 1 + (misses >> STEP_BITS);
             continue;
         }
-        matches += 1;
-        if matches > PATIENCE + place / LITERALS_PER_MATCH {
-            return None;
-        }
         let back = same_before(&input[anchor..place], &input[..candidate]);
         let (start, from) = (place - back, candidate - back);
         let most = input.len() - LAST_LITERALS;
@@ -37,12 +33,13 @@ pub(super) fn gather(head: Vec<u8>, input: &[u8]) -> Option<Gathered<'_>> {
         block.sequence(&input[anchor..start], Some((start - from, len)));
         anchor = start + len;
         (place, misses) = (anchor, 0);
+        matches += 1;
+        if matches > PATIENCE + place / LITERALS_PER_MATCH {
+            return (block.finish(), Some(&input[anchor..]));
+        }
     }
     block.sequence(&input[anchor..], None);
-    if !block.pending.is_empty() {
-        block.parts.push(Cow::Owned(block.pending));
-    }
-    Some(block.parts)
+    (block.finish(), None)
 }
 
 /// A block as far as it is written: parts, and bytes behind them that are not a part yet.
@@ -67,6 +64,13 @@ impl<'a> Block<'a> {
             self.pending.extend_from_slice(&(offset as u16).to_le_bytes());
             self.rest_of_length(beyond);
         }
+    }
+
+    fn finish(mut self) -> Gathered<'a> {
+        if !self.pending.is_empty() {
+            self.parts.push(Cow::Owned(self.pending));
+        }
+        self.parts
     }
 
     /// What four bits cannot say of a length.
@@ -141,7 +145,8 @@ mod tests {
     fn noise_is_borrowed() {
         for len in [1000, 70_000, 1 << 20] {
             let input = noise(7, len);
-            let parts = gather(vec![1, 2, 3], &input).unwrap();
+            let (parts, rest) = gather(vec![1, 2, 3], &input);
+            assert_eq!(rest, None);
             assert!(matches!(&parts[..], [Cow::Owned(_), Cow::Borrowed(literals)] if *literals == input));
             let block = parts.concat();
             assert_eq!(block[..3], [1, 2, 3]);
@@ -152,7 +157,7 @@ mod tests {
     #[test]
     fn one_long_run_is_one_match() {
         for len in [13, 17, 40, 100, 70_000] {
-            let block = gather(Vec::new(), &vec![9; len]).unwrap().concat();
+            let block = gather(Vec::new(), &vec![9; len]).0.concat();
             assert!(block.len() < 20 + len / 255 && library_reads(&block, &vec![9; len]), "{len}");
         }
     }
@@ -160,10 +165,15 @@ mod tests {
     #[test]
     fn repeats_are_left_to_the_library() {
         let input: Vec<u8> = (0..100_000u32).map(|i| (i / 9) as u8).collect();
-        assert_eq!(gather(Vec::new(), &input), None);
-        // Also when they begin late, behind literals that were already a part.
+        // Also when they begin late, behind literals that are a part already.
         let late = [&noise(3, 40_000)[..], &noise(3, 40_000), &input].concat();
-        assert_eq!(gather(Vec::new(), &late), None);
+        for (input, before) in [(input, 1000), (late, 90_000)] {
+            let (parts, rest) = gather(Vec::new(), &input);
+            let rest = rest.expect("repeats");
+            assert!(input.len() - rest.len() < before);
+            let block = [parts.concat(), lz4_flex::block::compress(rest)].concat();
+            assert!(library_reads(&block, &input));
+        }
     }
 
     proptest! {
@@ -179,7 +189,9 @@ mod tests {
                 let end = input.len().min(start + repeat);
                 input.extend_from_within(start..end);
             }
-            let block = gather(Vec::new(), &input).expect("few repeats").concat();
+            let (parts, rest) = gather(Vec::new(), &input);
+            prop_assert_eq!(rest, None, "few repeats");
+            let block = parts.concat();
             prop_assert!(library_reads(&block, &input));
             prop_assert!(block.len() <= lz4_flex::block::get_maximum_output_size(input.len()));
         }

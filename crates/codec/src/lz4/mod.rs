@@ -21,7 +21,7 @@ impl Codec for Lz4 {
     }
 
     fn max_encoded_len(&self, input_len: usize) -> Option<usize> {
-        (input_len <= MAX_INPUT).then(|| PREFIX + block::get_maximum_output_size(input_len))
+        (input_len <= MAX_INPUT).then(|| PREFIX + block::get_maximum_output_size(input_len) + SEAM)
     }
 
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
@@ -41,15 +41,17 @@ impl Codec for Lz4 {
             return Err(CodecError::misuse(NAME, "input_too_long", message));
         };
         let prefix = (input.len() as u32).to_le_bytes();
-        if let Some(parts) = literals::gather(prefix.to_vec(), input) {
-            return Ok(parts);
-        }
+        let (parts, rest) = literals::gather(prefix.to_vec(), input);
+        let Some(rest) = rest else { return Ok(parts) };
         let mut out = alloc::overwritable(most)?;
-        let (start, target) = out.split_at_mut(PREFIX);
-        start.copy_from_slice(&prefix);
-        let len = block::compress_into(input, target)
+        let mut len = 0;
+        for part in parts {
+            out[len..len + part.len()].copy_from_slice(&part);
+            len += part.len();
+        }
+        len += block::compress_into(rest, &mut out[len..])
             .map_err(|error| CodecError::misuse(NAME, "compress_failed", error.to_string()))?;
-        out.truncate(PREFIX + len);
+        out.truncate(len);
         Ok(vec![Cow::Owned(out)])
     }
 
@@ -99,6 +101,8 @@ impl Codec for Lz4 {
 
 const NAME: &str = "lz4";
 const PREFIX: usize = 4;
+/// What a block in two pieces may take beyond one in one piece.
+const SEAM: usize = 64;
 const MAX_INPUT: usize = i32::MAX as usize;
 
 #[cfg(test)]
