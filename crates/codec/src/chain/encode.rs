@@ -75,12 +75,12 @@ impl Pipeline {
         let filtered = match &self.stages.filter {
             Filter::None => encoded,
             Filter::Shuffle { shuffle_element_size: size } if self.is_uncompressed() => {
-                shuffle(*size, &encoded, threads, out)?;
+                self.shuffle(*size, &encoded, threads, out)?;
                 return Ok(derived);
             }
             Filter::Shuffle { shuffle_element_size: size } => {
                 let mut shuffled = Vec::new();
-                shuffle(*size, &encoded, threads, &mut shuffled)?;
+                self.shuffle(*size, &encoded, threads, &mut shuffled)?;
                 if let Cow::Owned(encoded) = encoded {
                     alloc::recycle(encoded);
                 }
@@ -94,7 +94,7 @@ impl Pipeline {
         Ok(derived)
     }
 
-    /// Refuses an input of another length, and values that are no numbers unless packing will see them.
+    /// Refuses an input of another length, and values that are no numbers unless a later stage will see them.
     fn check_input(&self, input: &[u8], threads: usize) -> Result<(), CodecError> {
         if input.len() as u64 != self.decoded_len {
             let message = format!(
@@ -106,7 +106,7 @@ impl Pipeline {
             );
             return Err(CodecError::misuse(NAME, "input_length_mismatch", message));
         }
-        if self.packing_checks_values() {
+        if self.packing_checks_values() || self.shuffling_checks_values() {
             return Ok(());
         }
         finite::check_finite(input, self.dtype, self.byte_order, threads)
@@ -152,14 +152,30 @@ impl Pipeline {
             Err(super::missing("simple_packing"))
         }
     }
-}
 
-fn shuffle(size: u64, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    #[cfg(feature = "shuffle")]
-    return crate::Codec::encode(&crate::shuffle::Shuffle::new(size)?, input, threads, out);
-    #[cfg(not(feature = "shuffle"))]
-    {
-        let _ = (size, input, threads, out);
-        Err(super::missing("shuffle"))
+    /// Shuffles, and looks at the values where nobody has.
+    fn shuffle(&self, size: u64, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        #[cfg(feature = "shuffle")]
+        {
+            let unseen = self.shuffling_checks_values();
+            let width = self.dtype.byte_width().unwrap_or(1).max(1);
+            let look = |start: usize, part: &[u8]| match unseen {
+                true => finite::check_finite_from((start / width) as u64, part, self.dtype, self.byte_order),
+                false => Ok(()),
+            };
+            crate::shuffle::Shuffle::new(size)?.encode_looking(input, threads, look, out)
+        }
+        #[cfg(not(feature = "shuffle"))]
+        {
+            let _ = (size, input, threads, out);
+            Err(super::missing("shuffle"))
+        }
+    }
+
+    /// True when the filter sees the values as they are, and whole ones in each of its runs.
+    fn shuffling_checks_values(&self) -> bool {
+        let width = self.dtype.byte_width().unwrap_or(0) as u64;
+        self.stages.encoding == Encoding::None
+            && matches!(self.stages.filter, Filter::Shuffle { shuffle_element_size: size } if size == width)
     }
 }

@@ -36,29 +36,53 @@ pub fn unshuffle(input: &[u8], element_size: usize, out: &mut [u8]) {
 /// # Panics
 /// When the lengths differ or `element_size` is 0.
 pub fn shuffle_threaded(input: &[u8], element_size: usize, threads: usize, out: &mut [u8]) {
+    infallible(shuffle_looking(input, element_size, threads, |_, _| Ok(()), out));
+}
+
+/// [`shuffle_threaded`] for callers who have to look at the elements anyway: `look` gets each run of them, and the position
+/// where it begins, just before it is moved and while it comes into the cache.
+///
+/// # Errors
+/// What `look` finds, the earliest run first.
+///
+/// # Panics
+/// As [`shuffle_threaded`].
+pub(crate) fn shuffle_looking(
+    input: &[u8],
+    element_size: usize,
+    threads: usize,
+    look: impl Fn(usize, &[u8]) -> Result<(), CodecError> + Sync,
+    out: &mut [u8],
+) -> Result<(), CodecError> {
     assert!(input.len() == out.len() && element_size > 0, "shuffle needs equal lengths and an element size");
     let count = input.len() / element_size;
     let (elements, rest) = input.split_at(count * element_size);
     let (planes, out_rest) = out.split_at_mut(count * element_size);
+    if element_size == 1 || count <= 1 || element_size > MAX_SPLIT_SIZE {
+        look(0, elements)?;
+        if element_size == 1 || count <= 1 {
+            planes.copy_from_slice(elements);
+        } else {
+            shuffle_part(elements, element_size, &mut planes.chunks_exact_mut(count).collect::<Vec<_>>());
+        }
+    } else {
+        // One task per run of elements, holding its part of every plane.
+        let run = TASK_LEN / element_size;
+        let mut tasks: Vec<(&[u8], Vec<&mut [u8]>)> =
+            elements.chunks(run * element_size).map(|part| (part, Vec::with_capacity(element_size))).collect();
+        for plane in planes.chunks_exact_mut(count) {
+            tasks.iter_mut().zip(plane.chunks_mut(run)).for_each(|(task, part)| task.1.push(part));
+        }
+        let threads = if elements.len() < PARALLEL_FROM { 1 } else { threads };
+        parallel::for_each(threads, tasks.into_iter().enumerate(), |(index, (part, mut planes))| {
+            look(index * run * element_size, part)?;
+            shuffle_part(part, element_size, &mut planes);
+            Ok(())
+        })?;
+    }
+    look(elements.len(), rest)?;
     out_rest.copy_from_slice(rest);
-    if element_size == 1 || count <= 1 {
-        return planes.copy_from_slice(elements);
-    }
-    if element_size > MAX_SPLIT_SIZE || threads <= 1 || elements.len() < PARALLEL_FROM {
-        let mut planes: Vec<&mut [u8]> = planes.chunks_exact_mut(count).collect();
-        return shuffle_part(elements, element_size, &mut planes);
-    }
-    // One task per run of elements, holding its part of every plane.
-    let run = TASK_LEN / element_size;
-    let mut tasks: Vec<(&[u8], Vec<&mut [u8]>)> =
-        elements.chunks(run * element_size).map(|part| (part, Vec::with_capacity(element_size))).collect();
-    for plane in planes.chunks_exact_mut(count) {
-        tasks.iter_mut().zip(plane.chunks_mut(run)).for_each(|(task, part)| task.1.push(part));
-    }
-    infallible(parallel::for_each(threads, tasks.into_iter(), |(part, mut planes)| {
-        shuffle_part(part, element_size, &mut planes);
-        Ok(())
-    }));
+    Ok(())
 }
 
 /// [`unshuffle`] on up to `threads` threads.
@@ -141,6 +165,20 @@ impl Shuffle {
     }
 }
 
+impl Shuffle {
+    /// [`Codec::encode`] with a look at the elements, as [`shuffle_looking`] has it.
+    pub(crate) fn encode_looking(
+        &self,
+        input: &[u8],
+        threads: usize,
+        look: impl Fn(usize, &[u8]) -> Result<(), CodecError> + Sync,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        self.check_len(input.len() as u64)?;
+        shuffle_looking(input, self.element_size, threads, look, alloc::extend(out, input.len())?)
+    }
+}
+
 impl Codec for Shuffle {
     fn name(&self) -> &'static str {
         NAME
@@ -151,9 +189,7 @@ impl Codec for Shuffle {
     }
 
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        self.check_len(input.len() as u64)?;
-        shuffle_threaded(input, self.element_size, threads, alloc::extend(out, input.len())?);
-        Ok(())
+        self.encode_looking(input, threads, |_, _| Ok(()), out)
     }
 
     fn decode_into(&self, encoded: &[u8], threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
