@@ -53,6 +53,10 @@ fn main() -> ExitCode {
         lost => println!("Rows where tensogram is ahead: {}.", lost.join("; ")),
     }
     println!();
+    if !bench.check.bound().is_empty() {
+        println!("Targets beyond the limit, which these rows come near: {}.", bench.check.bound().join("; "));
+        println!();
+    }
     match bench.check.missed() {
         [] => println!("Every row reaches its target."),
         missed => println!("Targets missed: {}.", missed.join("; ")),
@@ -109,8 +113,9 @@ impl Bench {
                 }
             }
             let name = format!("{}, {}, {}, {} threads", row.name, row.data.name(), operation.name(), table.threads);
-            self.check.row(&name, found.speed(), target, (row.compression != "none").then_some(size));
             let limit = limits.measure(effort, operation, found.ours);
+            let (bound, size_counts) = (limit.map(|limit| limit.bound(&found)), row.compression != "none");
+            self.check.row_beside(&name, found.speed(), target, size_counts.then_some(size), bound);
             table.print(&Line { operation, note, bytes, size, target, limit }, &found);
             if found.peer.time < found.ours.time {
                 self.lost.push(name);
