@@ -353,7 +353,8 @@ impl From<TensorError> for TensogramError {
             TensorError::ShapeOverflow { .. } | TensorError::LengthMismatch { .. } => {
                 Self::Metadata(Fault::format(code, error.to_string()))
             }
-            TensorError::WrongType { .. } | TensorError::Misaligned { .. } => {
+            // What the elements are, not which of them were asked for.
+            TensorError::WrongType { .. } | TensorError::Misaligned { .. } | TensorError::Unsliceable { .. } => {
                 Self::Encoding(Fault::misuse(code, error.to_string()))
             }
             _ => Self::Selection(Fault::misuse(code, error.to_string())),
