@@ -39,14 +39,14 @@ impl Input {
     /// A file on disk.
     ///
     /// # Errors
-    /// When it is named as if it were in a store that there is not.
+    /// When it is a folder, or named as if it were in a store that there is not.
     pub(crate) fn local(word: &Path) -> Result<Self> {
         if let Some((scheme, rest)) = word.to_str().and_then(|text| text.split_once("://"))
             && !word.exists()
         {
             #[cfg(feature = "remote")]
             if let Some(path) = framewright::source::remote::file_path(&format!("{scheme}://{rest}")) {
-                return Ok(Self { name: path.display().to_string(), path, copy: None });
+                return Self::at(path);
             }
             let known = match (cfg!(feature = "remote"), scheme) {
                 (true, "file") => "a file of this machine has three slashes, file:///tmp/x.tgm",
@@ -55,7 +55,15 @@ impl Input {
             };
             return Err(Usage(format!("{scheme}://{rest}: no store for {scheme}://; {known}")).into());
         }
-        Ok(Self { path: word.to_owned(), name: word.display().to_string(), copy: None })
+        Self::at(word.to_owned())
+    }
+
+    fn at(path: PathBuf) -> Result<Self> {
+        let name = path.display().to_string();
+        if path.is_dir() {
+            return Err(Usage(format!("{name}: a folder, no file")).into());
+        }
+        Ok(Self { path, name, copy: None })
     }
 
     /// Standard input, of which `rest` is what is left to read, put into a file.
@@ -191,9 +199,5 @@ pub(crate) fn file(path: &Path, command: &str) -> Result<File> {
     }
     let _ = command;
     let input = Input::local(path)?;
-    let file = File::open(input.path()).with_context(|| input.name().to_owned())?;
-    if file.metadata()?.is_dir() {
-        return Err(Usage(format!("{}: a folder, no file", input.name())).into());
-    }
-    Ok(file)
+    File::open(input.path()).with_context(|| input.name().to_owned())
 }

@@ -194,7 +194,8 @@ fn object(args: &Cat, file: &RemoteFile) -> Result<()> {
     }
     // What carries a digest is checked before it is handed on.
     let options = DecodeOptions { verify_hash: head.frame.has_hash(), ..DecodeOptions::default() };
-    let (descriptor, mut bytes) = file.decode_object(message, object, &options)?;
+    let (descriptor, mut bytes) =
+        file.decode_object(message, object, &options).map_err(|error| cat::misfit(url, error))?;
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
     }

@@ -86,7 +86,11 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(match self {
+            Self::Tensogram => "Tensogram",
+            Self::BinTensors => "BinTensors",
+            other => other.name(),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Two files, tensor by tensor, across formats.
 
-use crate::ConvertError;
+use crate::error::{ConvertError, Side};
 use crate::model::TensorFile;
 use crate::value::scalars;
 use fw_tensor::DType;
@@ -140,7 +140,7 @@ impl Comparison {
 /// called (the name of an npy array is that of its file).
 ///
 /// # Errors
-/// When a file fails or is wrong.
+/// When a file fails or is wrong: [`ConvertError::Compared`], which says which.
 pub fn diff(left: &dyn TensorFile, right: &dyn TensorFile, options: &DiffOptions) -> Result<Diff, ConvertError> {
     if let ([one], [other]) = (left.entries(), right.entries()) {
         let right_name = (one.name != other.name).then(|| other.name.clone());
@@ -192,7 +192,9 @@ fn compare(
     if a.dtype != b.dtype && options.types == Types::Strict {
         return Ok(Comparison::Types { left: a.dtype.to_string(), right: b.dtype.to_string() });
     }
-    let (first, second) = (left.data(index)?, right.data(place)?);
+    let on = |side| move |error| ConvertError::Compared { side, error: Box::new(error) };
+    let first = left.data(index).map_err(on(Side::Left))?;
+    let second = right.data(place).map_err(on(Side::Right))?;
     if a.dtype == b.dtype && first == second {
         return Ok(Comparison::Identical);
     }

@@ -44,6 +44,14 @@ pub enum ConvertError {
     /// No tensor of that name.
     #[error("no tensor named {0:?}")]
     NotFound(String),
+    /// A fault of one of two files that are compared.
+    #[error("{}: {error}", match .side { Side::Left => "the first file", Side::Right => "the second file" })]
+    Compared {
+        /// Which of them.
+        side: Side,
+        /// What is wrong with it.
+        error: Box<ConvertError>,
+    },
     /// A fault of one of several files.
     #[error("{}", named(.path, .error))]
     File {
@@ -52,6 +60,15 @@ pub enum ConvertError {
         /// What is wrong with it.
         error: Box<ConvertError>,
     },
+}
+
+/// Which of two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The first.
+    Left,
+    /// The second.
+    Right,
 }
 
 impl ConvertError {
@@ -85,7 +102,7 @@ impl ConvertError {
             Self::Tensor(_) => "invalid_slice",
             Self::Format { code, .. } | Self::Unsupported { code, .. } => code,
             Self::NotFound(_) => "tensor_not_found",
-            Self::File { error, .. } => error.code(),
+            Self::File { error, .. } | Self::Compared { error, .. } => error.code(),
         }
     }
 
@@ -95,7 +112,7 @@ impl ConvertError {
             Self::BinTensors(error) => error.position(),
             Self::Tensogram(error) => error.offset(),
             Self::Format { at, .. } => *at,
-            Self::File { error, .. } => error.position(),
+            Self::File { error, .. } | Self::Compared { error, .. } => error.position(),
             _ => None,
         }
     }
@@ -112,7 +129,7 @@ impl ConvertError {
     pub fn io(&self) -> Option<&io::Error> {
         match self {
             Self::Io(error) => Some(error),
-            Self::File { error, .. } => error.io(),
+            Self::File { error, .. } | Self::Compared { error, .. } => error.io(),
             _ => None,
         }
     }
@@ -122,7 +139,7 @@ impl ConvertError {
         match self {
             Self::BinTensors(error) => error.detail(),
             Self::Format { message, .. } => message.clone(),
-            Self::File { error, .. } => error.message(),
+            Self::File { error, .. } | Self::Compared { error, .. } => error.message(),
             other => other.to_string(),
         }
     }

@@ -37,11 +37,11 @@ mod tensogram; // Tensogram messages as a tensor file
 mod value; // elements as numbers
 
 pub use cat::{CatFormat, cat, write_elements};
-pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture};
+pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture, is_capture};
 pub use convert::{ConvertOptions, Converted, Existing, Missing, NanBits, Progress, ProgressFn, Transport, convert};
 pub use detect::{Format, detect};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
-pub use error::ConvertError;
+pub use error::{ConvertError, Side};
 pub use loss::{Feature, LOSS_TABLE, Loss, LossGroup, LossRow};
 pub use model::{Attributes, Entry, Pieces, TensorFile, Unreadable, open, open_source, open_with};
 pub use numpy::npy_header;

@@ -159,9 +159,10 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
         return part(args, input, &file, wanted, place);
     }
     // What carries a digest is checked before it is handed on.
-    let verify_hash = file.object_head(wanted, place)?.frame.has_hash();
-    let (descriptor, mut bytes) =
-        file.decode_object(wanted, place, &DecodeOptions { verify_hash, ..DecodeOptions::default() })?;
+    let wrong = |error| misfit(input.name(), error);
+    let verify_hash = file.object_head(wanted, place).map_err(wrong)?.frame.has_hash();
+    let options = DecodeOptions { verify_hash, ..DecodeOptions::default() };
+    let (descriptor, mut bytes) = file.decode_object(wanted, place, &options).map_err(wrong)?;
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
     }
@@ -177,11 +178,11 @@ fn part(args: &Cat, input: &Input, file: &TensogramFile, message: usize, object:
     Ok(Outcome::Fine)
 }
 
-/// A selection that does not fit is usage.
+/// A selection that does not fit is usage; what is wrong with a file names it.
 pub(crate) fn misfit(shown: &str, error: framewright::tensogram::TensogramError) -> anyhow::Error {
     match error.kind() {
         framewright::tensogram::ErrorKind::Misuse => Usage(format!("{shown}: {error}")).into(),
-        _ => error.into(),
+        _ => anyhow::Error::new(error).context(shown.to_owned()),
     }
 }
 

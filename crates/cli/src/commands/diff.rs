@@ -6,7 +6,7 @@ use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use crate::render::{Table, count, shape};
 use anyhow::Result;
-use framewright::convert::{Comparison, Diff, DiffOptions, Types, diff};
+use framewright::convert::{Comparison, ConvertError, Diff, DiffOptions, Side, Types, diff};
 use serde_json::json;
 
 pub(crate) fn run(args: &args::Diff) -> Result<Outcome> {
@@ -39,9 +39,13 @@ fn compare(args: &args::Diff, left: &Input, right: &Input) -> Result<Diff> {
     }
     left.format()?;
     right.format()?;
-    let (left, right) = (left.tensors()?, right.tensors()?);
     let types = if args.values { Types::Values } else { Types::Strict };
-    Ok(diff(&*left, &*right, &DiffOptions::new().with_tolerance(args.atol, args.rtol).with_types(types))?)
+    let options = DiffOptions::new().with_tolerance(args.atol, args.rtol).with_types(types);
+    match diff(&*left.tensors()?, &*right.tensors()?, &options) {
+        Err(ConvertError::Compared { side: Side::Left, error }) => left.named(*error),
+        Err(ConvertError::Compared { side: Side::Right, error }) => right.named(*error),
+        found => Ok(found?),
+    }
 }
 
 fn text(found: &Diff) -> String {

@@ -101,6 +101,8 @@ pub(crate) struct Summary {
     encoders: BTreeMap<String, usize>,
     hashed: usize,
     streamed: usize,
+    /// Whether messages hold the columns of a struct-frame capture.
+    capture: bool,
     outside: u64,
     problems: usize,
 }
@@ -131,6 +133,7 @@ impl Summary {
             encoders: BTreeMap::new(),
             hashed: 0,
             streamed: 0,
+            capture: false,
             outside: file_len - spans.iter().map(|span| span.len()).sum::<u64>(),
             problems: 0,
         };
@@ -158,6 +161,7 @@ impl Summary {
             (*count, *bytes) = (*count + 1, bytes.saturating_add(decoded_len));
             *self.pipelines.entry(super::ls::pipeline(descriptor)).or_default() += 1;
         }
+        self.capture |= message.metadata.as_ref().is_ok_and(convert::is_capture);
         let encoder = message.metadata.as_ref().ok().and_then(|metadata| metadata.reserved.get("encoder"));
         if let Some(encoder) = encoder {
             let part = |key| encoder.member(key).and_then(|value| value.as_text()).unwrap_or("?");
@@ -179,6 +183,10 @@ impl Summary {
             ("pipelines", list(&self.pipelines)),
             ("encoders", list(&self.encoders)),
         ];
+        if self.capture {
+            let words = "the columns of a struct-frame capture; fw convert FILE CAPTURE.bin writes its frames again";
+            lines.push(("holds", words.to_owned()));
+        }
         if self.file_len == 0 {
             lines.push(("note", "the file is empty: it holds no message".to_owned()));
         }
@@ -214,6 +222,7 @@ impl Summary {
                 "messages_streamed": self.streamed,
                 "pipelines": self.pipelines,
                 "encoders": self.encoders,
+                "capture": self.capture,
                 "bytes_outside_messages": self.outside,
                 "finding_count": self.problems,
             },

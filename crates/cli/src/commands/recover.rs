@@ -2,10 +2,11 @@
 
 use super::{print, print_report};
 use crate::args::Recover;
-use crate::exit::{Outcome, Usage};
+use crate::exit::{Failure, Outcome, Usage};
 use crate::input::Input;
 use crate::render::{count, size};
 use anyhow::Result;
+use framewright::convert::Format;
 use framewright::source::FileSource;
 use framewright::tensogram::{MessageState, RecoverOptions, Recovery, TensogramError, Unverified, recover_file};
 use std::path::Path;
@@ -30,6 +31,7 @@ fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
     let recovery = match recover_file(input.path(), &args.output, &options) {
         Ok(recovery) => recovery,
         Err(TensogramError::Io(error)) => return Err(error.into()),
+        Err(error) if error.code() == "nothing_recovered" => return Err(hopeless(input)?.into()),
         Err(error) => return input.named(error),
     };
     if args.json {
@@ -41,6 +43,16 @@ fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
         print(&summary(&recovery, &args.output))?;
     }
     Ok(if recovery.is_complete() { Outcome::Fine } else { Outcome::Lossy })
+}
+
+/// Why nothing could be saved.
+fn hopeless(input: &Input) -> Result<Failure> {
+    let what = match (std::fs::metadata(input.path())?.len(), input.format()) {
+        (0, _) => return Ok(Failure::new("empty_file", format!("{}: the file is empty", input.name()))),
+        (_, Ok(format)) if format != Format::Tensogram => format!("it is {format}, and Tensogram is what is recovered"),
+        (len, _) => format!("no message and no object whose digest matches in {len} bytes"),
+    };
+    Ok(Failure::new("nothing_recovered", format!("{}: nothing could be saved: {what}", input.name())))
 }
 
 fn summary(recovery: &Recovery, output: &Path) -> String {

@@ -1,7 +1,7 @@
 //! `fw tour`: the main job end to end on made-up data, leaving files to look at.
 
 use super::{ls, print, validate};
-use crate::exit::Outcome;
+use crate::exit::{Outcome, Usage};
 use anyhow::{Context, Result};
 use framewright::convert::{
     ConvertOptions, DiffOptions, Loss, columns_to_frames, convert, diff, frames_to_columns, open,
@@ -52,6 +52,9 @@ fn listed(file: &TensogramFile) -> Result<String> {
 
 /// Removes what an earlier tour left, and nothing else.
 fn clear(directory: &Path) -> Result<()> {
+    if directory.exists() && !directory.is_dir() {
+        return Err(Usage(format!("{DIRECTORY} is there and no folder; run fw tour somewhere else")).into());
+    }
     fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
     for name in [
         "forecast.tgm",

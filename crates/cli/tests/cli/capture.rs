@@ -226,7 +226,7 @@ fn what_cannot_be_done_is_said() {
         (
             "info message.tgm -s s.sf",
             1,
-            "fw: message.tgm: a tensogram file, no struct-frame capture; fw info without --schema shows it\n",
+            "fw: message.tgm: a Tensogram file, no struct-frame capture; fw info without --schema shows it\n",
         ),
         ("info net.bin --profile network", 2, "fw: --profile is for struct-frame captures; say --schema as well\n"),
     ] {

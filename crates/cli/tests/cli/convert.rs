@@ -85,7 +85,7 @@ fn refusals() {
         ),
         (
             "convert all.bt x.tgm --max-shard-size 50",
-            "fw: tensogram files are not split; choose BinTensors or safetensors\n",
+            "fw: Tensogram files are not split; choose BinTensors or safetensors\n",
         ),
         ("convert f32_hash.tgm absent/x.bt", "fw: absent/x.bt: No such file or directory (os error 2)\n"),
         ("convert f32_hash.tgm absent/x.npz", "fw: absent/x.npz: No such file or directory (os error 2)\n"),

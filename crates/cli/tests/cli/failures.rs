@@ -66,7 +66,7 @@ fn files_that_are_nothing() {
     for command in ["info", "ls", "dump", "validate", "cat"] {
         // A wrong argument is usage; a file that is nothing we know is a failure.
         for (code, file, words) in [
-            (2, "folder", "fw: folder: not a regular file\n"),
+            (2, "folder", "fw: folder: a folder, no file\n"),
             (2, "absent", "fw: absent: No such file or directory (os error 2)\n"),
             (1, "empty", "fw: empty: the file is empty\n"),
             (
@@ -94,6 +94,30 @@ fn files_that_are_nothing() {
     assert_eq!(fw(folder.path(), "diff empty text.txt").code, 2);
     assert_eq!(fw(folder.path(), "convert empty out.bt").code, 1);
     assert!(!at("out.bt").exists());
+}
+
+/// What is wrong with a file names it, whichever way it came up.
+#[test]
+fn faults_name_their_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(fw(folder.path(), "tour").code, 0);
+    for (line, code) in [
+        ("cat fw-tour/damaged.tgm -m 1", 1),
+        ("cat fw-tour/damaged.tgm -m 1 --text", 1),
+        ("convert fw-tour/damaged.tgm x.bt", 1),
+        ("diff fw-tour/forecast.tgm fw-tour/damaged.tgm", 2),
+        ("diff fw-tour/damaged.tgm fw-tour/forecast.tgm", 2),
+    ] {
+        let run = fw(folder.path(), line);
+        assert_eq!(run.code, code, "fw {line}");
+        assert!(run.err.starts_with("fw: fw-tour/damaged.tgm: ") && run.err.contains("hash mismatch"), "{}", run.err);
+    }
+    let info = fw(folder.path(), "info fw-tour/flight.tgm");
+    assert!(info.text().contains("holds      the columns of a struct-frame capture; fw convert"), "{}", info.text());
+    std::fs::create_dir(folder.path().join("other")).expect("made");
+    std::fs::write(folder.path().join("other/fw-tour"), b"").expect("written");
+    let run = fw(&folder.path().join("other"), "tour");
+    assert_eq!((run.code, run.err.as_str()), (2, "fw: fw-tour is there and no folder; run fw tour somewhere else\n"));
 }
 
 /// Programs that ask for JSON get it on failure too: a code, words, and the byte where there is one.

@@ -42,7 +42,13 @@ fn recover() {
     std::fs::write(at("hopeless.tgm"), [7; 999]).unwrap();
     let run = fw(folder.path(), "recover hopeless.tgm -o none.tgm");
     assert_eq!(run.code, 1);
-    assert!(run.err.contains("nothing could be saved from hopeless.tgm"), "{}", run.err);
+    let words =
+        "fw: hopeless.tgm: nothing could be saved: no message and no object whose digest matches in 999 bytes\n";
+    assert_eq!(run.err, words);
+    std::fs::copy(vectors("bintensors/valid").join("attn0.bt"), at("w.bt")).unwrap();
+    let run = fw(folder.path(), "recover w.bt -o none.tgm --json");
+    assert_eq!((run.code, &run.json()["error"]["code"]), (1, &"nothing_recovered".into()));
+    assert!(run.text().contains("it is BinTensors, and Tensogram is what is recovered"), "{}", run.text());
     assert!(!at("none.tgm").exists());
     let run = fw(folder.path(), "recover damaged.tgm -o damaged.tgm");
     assert_eq!(run.code, 2, "{}", run.err);

@@ -51,7 +51,7 @@ metadata
         &vectors("bintensors"),
         "info valid/attn0.bt",
         "file       valid/attn0.bt, 48 B
-format     bintensors
+format     BinTensors
 tensors    1, 6 elements, 24 B
 types      float32 (1)
 ",
@@ -159,7 +159,7 @@ fn cat() {
     let run = fw(folder.path(), "cat m.bt");
     assert_eq!((run.code, run.err.as_str()), (2, "fw: m.bt has 2 tensors; say --tensor NAME (fw ls lists them)\n"));
     let run = fw(folder.path(), "cat m.bt --message 0");
-    assert_eq!((run.code, run.err.as_str()), (2, "fw: m.bt: bintensors files have no messages; say --tensor NAME\n"));
+    assert_eq!((run.code, run.err.as_str()), (2, "fw: m.bt: BinTensors files have no messages; say --tensor NAME\n"));
 }
 
 /// A BinTensors file has no mark of its own and is found by its header, whatever it is called.
@@ -167,7 +167,7 @@ fn cat() {
 fn bintensors_without_a_name() {
     let folder = folder();
     std::fs::copy(folder.path().join("m.bt"), folder.path().join("weights")).expect("copied");
-    assert!(fine(folder.path(), "info weights").text().contains("format     bintensors\n"));
+    assert!(fine(folder.path(), "info weights").text().contains("format     BinTensors\n"));
 }
 
 /// Everything that a vector can do to us ends in an answer.

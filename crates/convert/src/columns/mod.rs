@@ -11,7 +11,7 @@ mod pack; // many byte strings in two columns
 mod read; // columns to frames
 mod write; // frames to columns
 
-pub use read::{columns_to_frames, holds_capture};
+pub use read::{columns_to_frames, holds_capture, is_capture};
 pub use write::frames_to_columns;
 
 use crate::{ConvertError, Loss};

@@ -18,9 +18,14 @@ use std::path::Path;
 pub fn holds_capture(path: impl AsRef<Path>) -> bool {
     let first = || -> Result<bool, ConvertError> {
         let message = TensogramFile::open(path)?.read_message(0)?;
-        Ok(MessageView::open(&message)?.metadata()?.extra.contains_key(CAPTURE))
+        Ok(is_capture(&MessageView::open(&message)?.metadata()?))
     };
     first().unwrap_or(false)
+}
+
+/// True when this is the metadata of the columns of a capture.
+pub fn is_capture(metadata: &GlobalMetadata) -> bool {
+    metadata.extra.contains_key(CAPTURE)
 }
 
 /// Writes the frames that a Tensogram file of columns was made from, in the order of their arrival. A capture without damage

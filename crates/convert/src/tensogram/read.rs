@@ -143,11 +143,8 @@ impl MessagesFile {
             return Ok(());
         }
         let name = self.entries.get(index).map_or("", |entry| entry.name.as_str());
-        let message = format!(
-            "{name}: stored digest {:016x}, computed {:016x}; fw validate says more",
-            u64::from_be_bytes(slot),
-            hash.digest()
-        );
+        let message =
+            format!("{name}: hash mismatch: stored {:016x}, computed {:016x}", u64::from_be_bytes(slot), hash.digest());
         Err(ConvertError::format("hash_mismatch", message, Some(span.start)))
     }
 
