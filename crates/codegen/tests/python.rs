@@ -50,6 +50,22 @@ fn strict_types() {
     run(Command::new(interpreter()).args(mypy).arg(example).current_dir(&folder));
 }
 
+/// Nothing is warned of, and nothing imported that is not used.
+#[test]
+fn without_a_warning() {
+    if !can("struct") {
+        return skip("Python 3.10 is not there: generated Python was not compiled");
+    }
+    let folder = folder("python-warnings");
+    for (name, path) in schemas() {
+        fw_codegen::write(&folder.join(name), &generated(&path, Lang::Python)).unwrap();
+    }
+    let mut python = Command::new(interpreter());
+    run(python.args(["-W", "error", "-m", "compileall", "-q", "-f", "."]).current_dir(&folder));
+    let imports = Path::new(ROOT).join("tests/scripts/imports.py");
+    assert_eq!(run(Command::new(interpreter()).arg(imports).current_dir(&folder)), "done\n");
+}
+
 #[test]
 fn as_the_dynamic_codec() {
     if !can("struct") {
@@ -77,7 +93,9 @@ fn promises_of_the_runtime() {
     let folder = folder("python-check");
     torture(&folder);
     fs::write(folder.join("check.py"), include_str!("scripts/check.py")).unwrap();
-    let words = run(Command::new(interpreter()).arg("check.py").current_dir(&folder));
+    // Of ours nothing may be warned of; a library may warn while it is imported.
+    let strict = ["-X", "dev", "-W", "error", "-W", "default::ImportWarning", "check.py"];
+    let words = run(Command::new(interpreter()).args(strict).current_dir(&folder));
     if words.contains("no numpy") {
         skip("numpy is not there: batches were not tried (FW_PYTHON)");
     }

@@ -17,6 +17,10 @@ M = TypeVar("M", bound="Message")
 E = TypeVar("E", bound="OpenEnum")
 
 
+# What Python raises for a value that does not fit.
+_FAULTS = (struct.error, OverflowError, TypeError, AttributeError, ValueError)
+
+
 class OpenEnum(enum.IntEnum):
     """An enum that keeps values it has no name for: ``Mode(200)`` is a ``Mode`` like any other."""
 
@@ -86,7 +90,7 @@ class Message:
         out = bytearray()
         try:
             self._write(out, layout is Layout.WIRE)
-        except (struct.error, OverflowError, TypeError, AttributeError, ValueError) as fault:
+        except _FAULTS as fault:
             raise _blame(self, fault) from fault
         return bytes(out)
 
@@ -178,22 +182,35 @@ def default_image(message: type[Message]) -> bytes:
 
 
 def put_union(
-    out: bytearray, variant: Variant | UnknownVariant | None, tag_len: int, region: int, min_size: int, style: int
+    out: bytearray,
+    value: Variant | UnknownVariant | None,
+    variants: Mapping[int, type[Variant]],
+    place: str,
+    tag_len: int,
+    region: int,
+    min_size: int,
+    style: int,
 ) -> None:
-    """Appends a union that has a tag."""
+    """Appends a union that has a tag; ``place`` names the message and the union."""
     held = bytearray()
     tag = 0
-    if isinstance(variant, Variant):
-        tag = variant.TAG
-        variant._write(held)
-    elif variant is not None:
-        tag = variant.tag
-        held += variant.region
+    if isinstance(value, UnknownVariant):
+        tag = value.tag
+        held += value.region
         if style != FULL:
             # The length of what nobody here knows: up to its last byte that says something.
             held = held.rstrip(b"\0")
         if not 0 <= tag < 1 << 8 * tag_len or len(held) > region:
-            raise EncodeError("unknown_tag", f"tag {tag} with {len(held)} bytes does not fit this union")
+            raise EncodeError("unknown_tag", f"{place}: tag {tag} with {len(held)} bytes does not fit")
+    elif value is not None:
+        # Also a member of another union is none of this one, whatever its tag.
+        if not isinstance(value, Variant) or not isinstance(value, variants.get(value.TAG, ())):
+            raise _no_member(place, value, variants)
+        tag = value.TAG
+        try:
+            value._write(held)
+        except _FAULTS as fault:
+            raise _blame_member(place, value, fault) from fault
     out += tag.to_bytes(tag_len, "little")
     size = region if style == FULL else max(len(held), min_size)
     if style == PREFIXED:
@@ -201,10 +218,14 @@ def put_union(
     out += held.ljust(size, b"\0")
 
 
-def put_region(out: bytearray, region: bytes, size: int) -> None:
-    """Appends a union that has no tag."""
+def put_region(out: bytearray, value: Untagged, union: type[Untagged], place: str, size: int) -> None:
+    """Appends a union that has no tag; ``place`` names the message and the union."""
+    if not isinstance(value, union):
+        made = ", ".join(f"{union.__name__}.{name}" for name in vars(union) if name.startswith("from_"))
+        raise EncodeError("unknown_member", f"{place}: {_shown(value)} is no {union.__name__}; one is made by {made}")
+    region: bytes = cast(Any, value).region
     if len(region) > size:
-        raise EncodeError("untagged_region", f"{len(region)} bytes for a union of {size}")
+        raise EncodeError("untagged_region", f"{place}: {len(region)} bytes for a union of {size}")
     out += region.ljust(size, b"\0")
 
 
@@ -292,6 +313,34 @@ def _blame(message: Message, fault: Exception) -> EncodeError:
     if found is not None:
         return EncodeError("value_out_of_range", f"{type(message).__name__}.{found}")
     return EncodeError("wrong_type", f"{type(message).__name__}: {fault}")
+
+
+def _blame_member(place: str, variant: Variant, fault: Exception) -> EncodeError:
+    """What does not fit in a member of a union."""
+    value: Any = cast(Any, variant).value
+    code = "value_out_of_range" if isinstance(fault, (struct.error, OverflowError)) else "wrong_type"
+    found = _find(value) if isinstance(value, Message) else None
+    if found is not None:
+        return EncodeError("value_out_of_range", f"{place}.{variant.NAME}.{found}")
+    return EncodeError(code, f"{place}.{variant.NAME}: {_shown(value)} does not fit: {fault}")
+
+
+def _no_member(place: str, value: object, variants: Mapping[int, type[Variant]]) -> EncodeError:
+    """Says what a union was given and what it takes."""
+    members = [f"{one.__name__} (`{one.NAME}`)" for one in variants.values()]
+    words = f"{place}: {_shown(value)} is no member; members are {', '.join(members)}, UnknownVariant, or None for unset"
+    # Whoever gives what a member holds has forgotten to say which member.
+    for one in variants.values():
+        held = str(cast(Any, one).__annotations__["value"]).rpartition(".")[2]
+        if held == type(value).__name__:
+            return EncodeError("unknown_member", f"{words}: was {one.__name__}({held}(...)) meant?")
+    return EncodeError("unknown_member", words)
+
+
+def _shown(value: object) -> str:
+    """A value in a message for people: what it is, and no more of it than they want to read."""
+    text = repr(value)
+    return f"{type(value).__name__} {text[:60]}..." if len(text) > 63 else f"{type(value).__name__} {text}"
 
 
 def _find(message: Message) -> str | None:

@@ -80,7 +80,9 @@ for (const data of [
   }
 }
 refuses("unknown_tag", () => new torture.Mixed({ data: { which: null, tag: 256, region: bytes() } }).encode());
-refuses("unknown_member", () => new torture.Mixed({ data: { which: "nobody", value: 1 } }).encode());
+const nobody = () => new torture.Mixed({ data: { which: "nobody", value: 1 } }).encode();
+refuses("unknown_member", nobody);
+assert.throws(nobody, /data: no member nobody; members are unset, unknown, type, colour, text/);
 const body = torture.TaglessBody.fromLate(new torture.Late({ n: 258, s: "xyz" }));
 assert(body.asLate().equals(new torture.Late({ n: 258, s: "xyz" })));
 assert(torture.Tagless.decode(new torture.Tagless({ kind: 1, body }).encode()).body.equals(body));

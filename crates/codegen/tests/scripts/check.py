@@ -86,6 +86,26 @@ for value in [
         found = torture.Mixed.decode(torture.Mixed(value).encode(layout), layout)
         assert found == torture.Mixed(value), (found, value)
 refuses("unknown_tag", lambda: torture.Mixed(UnknownVariant(256, b"")).encode())
+
+# A wrong member: the error says where, what was given, and what would do.
+words = refuses("unknown_member", lambda: torture.Mixed(torture.Late(5, "abc")).encode())
+assert "Mixed.data: Late Late(n=5, s='abc') is no member" in words, words
+assert "MixedDataLate (`late`)" in words and "MixedDataUnset (`Unset`)" in words and "UnknownVariant" in words, words
+assert words.endswith("was MixedDataLate(Late(...)) meant?"), words
+# The member of another union, though its tag is one of this union as well.
+words = refuses("unknown_member", lambda: torture.Mixed(torture.MixedTrimmedFirstLate(torture.Late())).encode())
+assert "Mixed.data: MixedTrimmedFirstLate" in words and "meant" not in words, words
+refuses("unknown_member", lambda: torture.Mixed("text").encode())
+assert len(refuses("unknown_member", lambda: torture.Mixed("x" * 5000).encode())) < 600
+words = refuses("unknown_member", lambda: torture.Tagless(1, torture.Late()).encode())
+assert "Tagless.body: Late" in words and "TaglessBody.from_late" in words, words
+# What a member holds.
+words = refuses("value_out_of_range", lambda: torture.Mixed(torture.MixedDataUnknown(2**64)).encode())
+assert "Mixed.data.Unknown: int 18446744073709551616 does not fit" in words, words
+words = refuses("value_out_of_range", lambda: torture.Mixed(torture.MixedDataLate(torture.Late(n=70000))).encode())
+assert "Mixed.data.late.n: 70000" in words, words
+words = refuses("wrong_type", lambda: torture.Mixed(torture.MixedDataLate(None)).encode())
+assert "Mixed.data.late: NoneType None" in words, words
 body = torture.TaglessBody.from_late(torture.Late(258, "xyz"))
 assert body.as_late() == torture.Late(258, "xyz") and body.region[:2] == b"\2\1"
 assert torture.Tagless.decode(torture.Tagless(1, body).encode()).body == body

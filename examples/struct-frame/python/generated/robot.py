@@ -263,7 +263,7 @@ class Command(Message):
 
     def _write(self, out: bytearray, wire: bool) -> None:
         out += _Command_0.pack(self.sequence)
-        _put_union(out, self.order, 2, 49, 0, TRIMMED if wire else FULL)
+        _put_union(out, self.order, self._VARIANTS_0, "Command.order", 2, 49, 0, TRIMMED if wire else FULL)
 
     @classmethod
     def _read(cls, data: bytes, at: int) -> Command:

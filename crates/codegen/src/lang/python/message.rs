@@ -126,14 +126,17 @@ impl Printer<'_> {
                 }
                 inner.lines(self.put(field, name, trim));
             }
-            for (union, names) in message.unions.iter().zip(self.names.unions(message.index)) {
+            for (place, (union, names)) in message.unions.iter().zip(self.names.unions(message.index)).enumerate() {
                 if union.members.is_empty() {
                     continue;
                 }
                 at += 1;
+                let variants = format!("self._VARIANTS_{place}");
                 let attribute = &names.attribute;
+                let place = string(&format!("{}.{attribute}", self.names.message(message.index)));
                 if union.discriminator.is_empty() {
-                    inner.line(format!("_put_region(out, self.{attribute}.region, {})", union.region));
+                    let (ty, region) = (&names.ty, union.region);
+                    inner.line(format!("_put_region(out, self.{attribute}, {ty}, {place}, {region})"));
                     continue;
                 }
                 let style = match union.wire {
@@ -142,7 +145,9 @@ impl Printer<'_> {
                     UnionWire::Prefixed => "PREFIXED if wire else FULL",
                 };
                 let sizes = format!("{}, {}, {}", union.discriminator.len(), union.region, union.min_size);
-                inner.line(format!("_put_union(out, self.{attribute}, {sizes}, {style})"));
+                let arguments =
+                    ["out", &format!("self.{attribute}"), &variants, &place, &sizes, style].map(str::to_owned);
+                inner.append(wrapped("_put_union(", &arguments, ")", 2));
             }
             if message.fixed_tail > 0 {
                 inner.line("if not wire:").nest(|inner| {

@@ -48,7 +48,8 @@ impl<'s> Printer<'s> {
 
     /// What the body needs, and nothing else.
     fn imports(&self, body: &str, text: &mut Text) {
-        let words: BTreeSet<&str> = body
+        let code = without_text(body);
+        let words: BTreeSet<&str> = code
             .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
             .filter(|word| !word.is_empty())
             .collect();
@@ -213,6 +214,29 @@ pub(super) fn wrapped(open: &str, items: &[String], close: &str, depth: usize) -
     text
 }
 
+/// A module without what stands in docstrings and other text: words in there are nobody's names.
+fn without_text(body: &str) -> String {
+    let mut code = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some(begin) = rest.find('"') {
+        code.push_str(&rest[..begin]);
+        let quotes = if rest[begin..].starts_with("\"\"\"") { 3 } else { 1 };
+        let mut letters = rest[begin + quotes..].char_indices();
+        let mut end = rest.len();
+        while let Some((at, letter)) = letters.next() {
+            let at = begin + quotes + at;
+            if letter == '\\' {
+                letters.next();
+            } else if rest[at..].starts_with(&"\"\"\""[..quotes]) {
+                end = at + quotes;
+                break;
+            }
+        }
+        rest = &rest[end..];
+    }
+    code + rest
+}
+
 /// Schema comments as a docstring.
 pub(super) fn doc(text: &mut Text, docs: &[String], otherwise: &str) {
     let clean = |line: &str| line.replace('\\', "\\\\").replace("\"\"\"", "'''");
@@ -232,4 +256,15 @@ fn closed(mut line: String) -> String {
         let _ = write!(line, " ");
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_text;
+
+    #[test]
+    fn text_is_left_out() {
+        let body = "a = \"b \\\" c\"\nd = \"\"\ne = \"\"\"f \"g\" h\"\"\" + i\nj = \"never closed";
+        assert_eq!(without_text(body), "a = \nd = \ne =  + i\nj = ");
+    }
 }

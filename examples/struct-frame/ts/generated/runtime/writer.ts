@@ -291,7 +291,8 @@ export class Writer {
     } else if (value !== null) {
       variant = variants.find((known) => known.which === value.which);
       if (variant === undefined) {
-        throw new EncodeError("unknown_member", `${field}: no member ${String(value.which)}`);
+        const members = variants.map((known) => known.which).join(", ");
+        throw new EncodeError("unknown_member", `${field}: no member ${String(value.which)}; members are ${members}`);
       }
       tag = variant.tag;
     }
