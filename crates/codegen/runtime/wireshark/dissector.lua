@@ -269,7 +269,11 @@ local function show_field(tree, field, payload, at, trim)
   elseif shown > 0 then
     node = show_value(tree, field, payload(begin, shown))
   else
-    node = tree:add(field.proto, payload(at, field.prefix), field.kind == "string" and "" or nil)
+    if field.kind == "string" then
+      node = tree:add(field.proto, payload(begin, 0), "")
+    else
+      node = tree:add(field.proto, payload(begin, 0))
+    end
     node:append_text(" (empty)")
   end
   if field.prefix > 0 then
