@@ -22,7 +22,7 @@ impl AtomicFile {
     /// When the temporary file cannot be made; the message names the target.
     pub fn create(target: impl AsRef<Path>) -> io::Result<Self> {
         // A symbolic link stays a link: the file it points to is what gets replaced.
-        let target = std::fs::canonicalize(target.as_ref()).unwrap_or_else(|_| target.as_ref().to_owned());
+        let target = std::fs::canonicalize(target.as_ref()).unwrap_or_else(|_| pointed_to(target.as_ref()));
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", target.display()));
         let directory = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -57,6 +57,20 @@ impl AtomicFile {
     pub fn file(&self) -> &File {
         self.temporary.as_file()
     }
+}
+
+/// Where a chain of links leads that ends at no file yet.
+fn pointed_to(target: &Path) -> PathBuf {
+    let mut target = target.to_owned();
+    // As many as the system follows.
+    for _ in 0..40 {
+        let Ok(next) = std::fs::read_link(&target) else { break };
+        target = match target.parent() {
+            Some(parent) => parent.join(next),
+            None => next,
+        };
+    }
+    target
 }
 
 /// The system's own words: where the temporary file would have been is nobody's concern.
@@ -119,5 +133,15 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+
+        // A link to a file that is yet to come.
+        let (first, second, late) = (dir.path().join("c"), dir.path().join("d"), dir.path().join("late"));
+        symlink("late", &second).unwrap();
+        symlink("d", &first).unwrap();
+        let mut file = AtomicFile::create(&first).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert!(first.is_symlink() && second.is_symlink() && !late.is_symlink());
+        assert_eq!(std::fs::read(&first).unwrap(), b"new");
     }
 }

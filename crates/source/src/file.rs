@@ -22,9 +22,15 @@ impl FileSource {
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let irregular =
+            || io::Error::new(io::ErrorKind::InvalidInput, format!("{}: not a regular file", path.display()));
+        // Before it is opened, too: opening a pipe that nobody writes to never returns.
+        if !std::fs::metadata(path).map_err(named)?.is_file() {
+            return Err(irregular());
+        }
         let file = File::open(path).map_err(named)?;
         if !file.metadata().map_err(named)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: not a regular file", path.display())));
+            return Err(irregular());
         }
         Ok(Self { file, path: path.to_owned() })
     }
@@ -65,7 +71,8 @@ impl ReadAt for FileSource {
         use std::os::windows::fs::FileExt;
         let mut done = 0;
         while done < buffer.len() {
-            match self.file.seek_read(&mut buffer[done..], offset + done as u64) {
+            let at = offset.saturating_add(done as u64);
+            match self.file.seek_read(&mut buffer[done..], at) {
                 Ok(0) => return Err(short_read(offset, buffer.len(), ReadAt::len(self).unwrap_or(0))),
                 Ok(read) => done += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -73,5 +80,47 @@ impl ReadAt for FileSource {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = FileSource::open(dir.path()).unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        let error = FileSource::open(dir.path().join("absent")).unwrap_err();
+        assert!(error.kind() == io::ErrorKind::NotFound && error.to_string().contains("absent"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_nobody_writes_to_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let (send, receive) = std::sync::mpsc::channel();
+        std::thread::spawn(move || send.send(FileSource::open(path).map(drop)));
+        let opened = receive.recv_timeout(std::time::Duration::from_secs(20)).expect("it does not wait for a writer");
+        assert!(opened.unwrap_err().to_string().contains("not a regular file"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_places_past_the_end_named() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a"), b"hello").unwrap();
+        std::os::unix::fs::symlink("a", dir.path().join("b")).unwrap();
+        let source = FileSource::open(dir.path().join("b")).unwrap();
+        let mut two = [0; 2];
+        source.read_exact_at(3, &mut two).unwrap();
+        assert_eq!(&two, b"lo");
+        let error = source.read_exact_at(4, &mut two).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        assert!(error.to_string().contains("need 2 bytes at byte 4") && error.to_string().contains("has 5"), "{error}");
+        assert!(source.read_exact_at(u64::MAX, &mut two).is_err());
     }
 }

@@ -41,7 +41,7 @@ pub trait ReadAt {
                     return Err(short_read(span.start, len, source_len));
                 }
             }
-            let mut bytes = vec![0; len];
+            let mut bytes = zeroed(len)?;
             self.read_exact_at(span.start, &mut bytes)?;
             pieces.push((span.start, bytes));
         }
@@ -83,9 +83,48 @@ impl<S: ReadAt + ?Sized> ReadAt for &S {
     }
 }
 
+/// Memory for bytes that are there, as far as a sparse file's word goes: too many of them are an error, not the end of the
+/// process.
+///
+/// # Errors
+/// `OutOfMemory`.
+pub(crate) fn zeroed(len: usize) -> io::Result<Vec<u8>> {
+    if len > UNPROVEN as usize {
+        // Asked for and given back: what follows takes pages that are zero already, which no fallible call does.
+        let asked = Vec::<u8>::new().try_reserve_exact(len);
+        asked.map_err(|_| io::Error::new(io::ErrorKind::OutOfMemory, format!("no memory for {len} bytes")))?;
+    }
+    Ok(vec![0; len])
+}
+
 pub(crate) fn short_read(offset: u64, need: usize, len: u64) -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,
         format!("need {need} bytes at byte {offset} (0x{offset:x}), the source has {len}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that says it has more than any memory.
+    struct Endless;
+
+    impl ReadAt for Endless {
+        fn len(&self) -> io::Result<u64> {
+            Ok(u64::MAX)
+        }
+
+        fn read_exact_at(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn more_than_the_memory_holds_is_an_error() {
+        let error = Endless.read_many(&[Span::new(0, 1 << 62)]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::OutOfMemory, "{error}");
+        assert_eq!(Endless.read_many(&[Span::new(5, 100_005)]).unwrap()[0].1.len(), 100_000);
+    }
 }

@@ -1,7 +1,7 @@
 //! Local files, read where waiting for a disk holds up nobody.
 
 use super::AsyncReadAt;
-use crate::read_at::short_read;
+use crate::read_at::{short_read, zeroed};
 use crate::{FileSource, ReadAt};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -54,7 +54,7 @@ impl AsyncReadAt for AsyncFile {
             if span.end > len {
                 return Err(short_read(span.start, wanted, len));
             }
-            let mut bytes = vec![0; wanted];
+            let mut bytes = zeroed(wanted)?;
             source.read_exact_at(span.start, &mut bytes)?;
             Ok(bytes.into())
         })

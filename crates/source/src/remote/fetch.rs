@@ -165,7 +165,8 @@ impl Fetcher {
                 (true, true) => first = piece,
                 _ => {
                     if body.is_empty() {
-                        body.reserve(usize::try_from(wanted).unwrap_or(0));
+                        // What a server says is no reason to take much memory before it has sent anything.
+                        body.reserve(usize::try_from(wanted).unwrap_or(0).min(MOST_RESERVED));
                         body.extend_from_slice(&std::mem::take(&mut first));
                     }
                     body.extend_from_slice(&piece);
@@ -244,6 +245,9 @@ pub(super) fn explain(url: &str, error: &Error) -> RemoteError {
         }
     }
 }
+
+/// Bytes that room is made for before they have arrived.
+const MOST_RESERVED: usize = 64 << 20;
 
 fn chain<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
     std::iter::successors(Some(error), |cause: &&'e (dyn StdError + 'static)| (*cause).source())

@@ -91,9 +91,7 @@ pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOption
         file.gap(gap);
         file.explain(source, gap, options)?;
         position = span.end;
-        let mut bytes = vec![0; span.len() as usize];
-        source.read_exact_at(span.start, &mut bytes)?;
-        let message = validate_message(&bytes, options);
+        let message = validate_message(&bytes_of(source, span)?, options);
         file.messages.push((span, placed(message, &format!("message[{index}]"), span.start)));
     }
     file.explain(source, Span::new(position, len), options)?;
@@ -130,12 +128,17 @@ impl FileReport {
         if magic != *MAGIC {
             return Ok(());
         }
-        let mut bytes = vec![0; gap.len() as usize];
-        source.read_exact_at(gap.start, &mut bytes)?;
-        let report = validate_message(&bytes, options);
+        let report = validate_message(&bytes_of(source, gap)?, options);
         self.unreadable.push((gap, placed(report, &format!("bytes[{gap}]"), gap.start)));
         Ok(())
     }
+}
+
+/// Bytes that are there; more than memory holds are an error.
+fn bytes_of(source: &(impl ReadAt + ?Sized), span: Span) -> Result<Vec<u8>> {
+    let mut bytes = fw_codec::alloc::zeroed(usize::try_from(span.len()).map_err(|_| crate::message::too_large())?)?;
+    source.read_exact_at(span.start, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// Counts bytes and paths from the file.

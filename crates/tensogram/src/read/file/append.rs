@@ -104,12 +104,7 @@ impl TensogramFile {
             sync_directory(&self.path)?;
         }
         // Whoever had the lock before may have written: look only now.
-        let (last, inside) = {
-            let list = self.refreshed()?;
-            let last = list.spans().last().map_or(0, |span| span.end);
-            (last, list.inside().iter().filter(|span| span.start >= last).count())
-        };
-        let mut end = file.metadata().map_err(|error| named(&self.path, &error))?.len();
+        let (last, inside, mut end) = self.settled(&file)?;
         if last < end {
             match options.tail {
                 TailPolicy::Error => return Err(torn(last, end, inside)),
@@ -120,7 +115,26 @@ impl TensogramFile {
                 TailPolicy::Keep => {}
             }
         }
-        Ok(Appender { owner: self, file, end, behind_junk: last < end, durability: options.durability })
+        let behind_junk = last < end;
+        Ok(Appender { owner: self, file, end, behind_junk, in_pieces: false, durability: options.durability })
+    }
+
+    /// The end of the last message, the number of messages inside what is behind it, and the end of the file: all of one
+    /// moment. A writer that does not ask for the lock may add a message just now, which is no torn tail.
+    fn settled(&self, file: &File) -> Result<(u64, usize, u64)> {
+        for _ in 0..SETTLING {
+            let (last, inside, seen) = {
+                let list = self.refreshed()?;
+                let last = list.spans().last().map_or(0, |span| span.end);
+                (last, list.inside().iter().filter(|span| span.start >= last).count(), list.seen_len())
+            };
+            let end = file.metadata().map_err(|error| named(&self.path, &error))?.len();
+            if seen == Some(end) {
+                return Ok((last, inside, end));
+            }
+        }
+        let text = "another writer adds to the file without asking for the lock";
+        Err(named(&self.path, &io::Error::new(io::ErrorKind::WouldBlock, text)).into())
     }
 }
 
@@ -135,6 +149,8 @@ pub struct Appender<'f> {
     end: u64,
     /// Whether bytes that belong to no message stand before `end`.
     behind_junk: bool,
+    /// Whether bytes were written piece by piece, of which nobody knows yet that they are whole messages.
+    in_pieces: bool,
     durability: Durability,
 }
 
@@ -155,17 +171,23 @@ impl Appender<'_> {
     /// Writes an encoded message.
     ///
     /// # Errors
-    /// `Framing` when the bytes are not exactly one message; `Io` when they cannot be written, and then what was written of
-    /// them is taken back where the system allows it.
+    /// `Framing` when the bytes are not exactly one message, or what was written piece by piece before them is none
+    /// (`torn_tail`); `Io` when they cannot be written, and then what was written of them is taken back where the system
+    /// allows it.
     pub fn append_message(&mut self, message: &[u8]) -> Result<()> {
         if scan(message) != [Span::new(0, message.len() as u64)] {
             let text = format!("{} bytes are not exactly one message", message.len());
             return Err(TensogramError::Framing(Fault::misuse("not_a_message", text)));
         }
+        if self.in_pieces {
+            self.check_whole()?;
+        }
         let start = self.end;
         // Only behind remains can a new message go unnoticed, or make others appear.
         let before = if self.behind_junk { self.owner.refreshed()?.spans().to_vec() } else { Vec::new() };
-        self.write_all(message).and_then(|()| self.settle()).map_err(|error| {
+        let written = self.write_all(message).and_then(|()| self.settle());
+        self.in_pieces = false;
+        written.map_err(|error| {
             // Take the torn message back; should that fail too, the next writer will find and report it.
             let _ = self.file.set_len(start);
             self.end = start;
@@ -190,6 +212,21 @@ impl Appender<'_> {
     /// One past the last byte of the file.
     pub const fn end(&self) -> u64 {
         self.end
+    }
+
+    /// Refuses to write behind a message that was begun piece by piece and never finished: it would hide the new one, or
+    /// be hidden by it.
+    fn check_whole(&mut self) -> Result<()> {
+        let (last, inside) = {
+            let list = self.owner.refreshed()?;
+            (list.spans().last().map_or(0, |span| span.end), list.inside().len())
+        };
+        if last < self.end {
+            return Err(torn(last, self.end, inside));
+        }
+        self.in_pieces = false;
+        self.behind_junk = false;
+        Ok(())
     }
 
     fn settle(&self) -> io::Result<()> {
@@ -225,6 +262,7 @@ impl Write for Appender<'_> {
         self.file.seek(SeekFrom::Start(self.end))?;
         let written = self.file.write(bytes)?;
         self.end += written as u64;
+        self.in_pieces = true;
         Ok(written)
     }
 
@@ -281,6 +319,9 @@ fn sync_directory(path: &std::path::Path) -> Result<()> {
 fn sync_directory(_: &std::path::Path) -> Result<()> {
     Ok(())
 }
+
+/// How often to look at a file that others write to.
+const SETTLING: usize = 16;
 
 fn torn(at: u64, end: u64, inside: usize) -> TensogramError {
     let mut text = format!("torn tail at byte {at}: {} bytes behind the last message belong to none", end - at);

@@ -67,6 +67,11 @@ impl List {
         &self.spans
     }
 
+    /// Bytes of the file when it was last looked at.
+    pub(super) fn seen_len(&self) -> Option<u64> {
+        self.seen.map(|seen| seen.len)
+    }
+
     /// Whole messages that stand inside one that was never finished.
     pub(super) fn inside(&self) -> &[Span] {
         &self.inside
