@@ -14,7 +14,7 @@ mod ours;
 mod peer;
 mod rows;
 
-use bench_harness::{Check, Duel, Effort, Limit, alone, copy_fresh, duel, reaches};
+use bench_harness::{Best, Check, Duel, Effort, Least, Limit, alone, copy_fresh, duel, reaches};
 use limits::Limits;
 use ours::Ours;
 use peer::Peer;
@@ -75,9 +75,38 @@ struct Bench {
 }
 
 impl Bench {
+    /// Both sides, and what the machine allows after every two of their rounds: it is not equally fast from second to second.
+    fn measured<'a>(
+        &self,
+        target: Option<f64>,
+        mut sides: impl FnMut(Effort) -> Duel,
+        least: impl FnOnce(Best) -> Option<Least<'a>>,
+    ) -> (Duel, Option<Limit>) {
+        const PART: usize = 2;
+        let part = |rounds: usize| Effort { rounds: rounds.min(PART), ..self.effort };
+        let mut found = sides(part(self.effort.rounds));
+        let mut least = least(found.ours);
+        let mut limit = least.as_mut().map(|least| least.round(self.effort));
+        let mut rounds = self.effort.rounds.saturating_sub(PART);
+        let mut again = self.again;
+        loop {
+            while rounds > 0 {
+                found = found.join(&sides(part(rounds)));
+                let other = least.as_mut().map(|least| least.round(self.effort));
+                limit = limit.zip(other).map(|(limit, other)| limit.join(other));
+                rounds = rounds.saturating_sub(PART);
+            }
+            if again == 0 || reaches(found.speed(), target) {
+                return (found, limit);
+            }
+            again -= 1;
+            rounds = self.effort.rounds;
+        }
+    }
+
     /// One row with one number of threads.
     fn run(&mut self, table: &Table<'_>, data: &[u8]) {
-        let (row, shape, effort) = (table.row, table.row.data.shape(), self.effort);
+        let (row, shape) = (table.row, table.row.data.shape());
         let (ours, peer) = (Ours::new(row, shape, table.threads), Peer::new(row, shape, table.threads));
         let (message, theirs) = (ours.encode(data), peer.encode(data));
         assert!(is_close(row, data, &ours.decode(&theirs)), "{}: we decode theirs", row.name);
@@ -87,7 +116,7 @@ impl Bench {
         let range = middle(shape);
         let limits = Limits::new(row, table.threads, data, &message);
         for &operation in row.operations {
-            let mut measure = || match operation {
+            let sides = |effort| match operation {
                 Operation::Encode => duel(effort, || ours.encode(data), || peer.encode(data)),
                 Operation::Decode => duel(effort, || ours.decode(&message), || peer.decode(&theirs)),
                 Operation::DecodeInto => duel(effort, || ours.decode_into(&message, &mut out), || peer.decode(&theirs)),
@@ -98,13 +127,7 @@ impl Bench {
                 }
             };
             let target = row.target(operation, table.threads);
-            let mut found = measure();
-            for _ in 0..self.again {
-                if reaches(found.speed(), target) {
-                    break;
-                }
-                found = found.join(&measure());
-            }
+            let (found, limit) = self.measured(target, sides, |ours| limits.least(operation, ours));
             let (mut note, mut bytes) = ("", table.bytes);
             if operation == Operation::Range {
                 let part = ours.decode_range(&message, range);
@@ -114,7 +137,6 @@ impl Bench {
                 }
             }
             let name = format!("{}, {}, {}, {} threads", row.name, row.data.name(), operation.name(), table.threads);
-            let limit = limits.measure(effort, operation, found.ours);
             let (bound, size_counts) = (limit.map(|limit| limit.bound(&found)), row.compression != "none");
             self.check.row_beside(&name, found.speed(), target, size_counts.then_some(size), bound);
             table.print(&Line { operation, note, bytes, size, target, limit }, &found);

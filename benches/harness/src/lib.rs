@@ -7,6 +7,6 @@ mod measure; // one call at a time, both sides in turn
 mod pages; // warm memory and fresh
 
 pub use check::{Bound, Check, FLOOR, MISSED, MOST_BYTES, NEAR, reaches};
-pub use limit::{Limit, copy, copy_fresh, limit, pass, spread};
+pub use limit::{Least, Limit, copy, copy_fresh, limit, pass, spread};
 pub use measure::{Best, Duel, Effort, alone, duel, settled};
 pub use pages::Fresh;

@@ -23,6 +23,39 @@ impl Limit {
         let times = found.peer.time.as_nanos() as f64 / self.best.time.as_nanos().max(1) as f64;
         Bound { name: self.name, times, reached: self.reached(found.ours) }
     }
+
+    /// Both measurements of one limit as one.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        Self { best: self.best.min(other.best), ..self }
+    }
+}
+
+/// The least that must be done, to be measured a round at a time between the rounds of both sides.
+pub struct Least<'a> {
+    name: &'static str,
+    work: Box<dyn FnMut() -> Option<Fresh> + 'a>,
+}
+
+impl<'a> Least<'a> {
+    /// Work that writes to memory it has written to before.
+    pub fn warm(name: &'static str, mut work: impl FnMut() + 'a) -> Self {
+        let work = move || {
+            work();
+            None
+        };
+        Self { name, work: Box::new(work) }
+    }
+
+    /// Work that writes to memory which the system has just handed out. Giving it back is not timed.
+    pub fn fresh(name: &'static str, mut work: impl FnMut() -> Fresh + 'a) -> Self {
+        Self { name, work: Box::new(move || Some(work())) }
+    }
+
+    /// One round, as long as a side's turn.
+    pub fn round(&mut self, effort: Effort) -> Limit {
+        Limit { name: self.name, best: alone(Effort { rounds: 1, ..effort }, &mut self.work) }
+    }
 }
 
 /// Measures a limit, in half the rounds that the sides of the row have, of half the length: there is one side only.

@@ -8,7 +8,7 @@ mod packing; // the loops of 16-bit packing
 
 use crate::ours::Ours;
 use crate::rows::{Operation, Row, is_close, middle};
-use bench_harness::{Best, Effort, Fresh, Limit, copy, copy_fresh, limit};
+use bench_harness::{Best, Fresh, Least, copy, copy_fresh};
 use packing::Packing;
 
 /// The limits of one row on so many threads.
@@ -30,35 +30,37 @@ impl<'a> Limits<'a> {
         Self { row, threads, data, filtered, payload }
     }
 
-    /// The limit for an operation of which our best call is this one. A view has none: it moves no bytes.
-    pub(crate) fn measure(&self, effort: Effort, operation: Operation, ours: Best) -> Option<Limit> {
+    /// The limit for an operation of which a call of ours is this one. A view has none: it moves no bytes.
+    pub(crate) fn least(&self, operation: Operation, ours: Best) -> Option<Least<'_>> {
         match operation {
             Operation::View => None,
-            Operation::Range => Some(self.range(effort)),
-            _ if self.row.compression != "none" => Some(self.codec(effort, operation)),
-            _ if self.row.is_packed_to(16) => Some(self.packing(effort, operation, ours)),
-            _ => Some(self.copy(effort, ours)),
+            Operation::Range => Some(self.range()),
+            _ if self.row.compression != "none" => Some(self.codec(operation)),
+            _ if self.row.is_packed_to(16) => Some(self.packing(operation, ours)),
+            _ => Some(self.copy(ours)),
         }
     }
 
-    fn codec(&self, effort: Effort, operation: Operation) -> Limit {
+    fn codec(&self, operation: Operation) -> Least<'_> {
         let mut codec = bare::codec(self.row, self.threads, &self.filtered);
         if operation == Operation::Encode {
             let mut out = room(self.filtered.len());
             let len = codec.encode(&mut out);
             codec.decode(&out[..len]);
             self.assert_like(&codec.decoded(), "what the bare codec encoded");
-            return limit(effort, codec.name(), || codec.encode(&mut out));
+            return Least::warm(codec.name(), move || {
+                codec.encode(&mut out);
+            });
         }
         let coded = codec.within(&self.payload);
         codec.decode(coded);
         self.assert_like(&codec.decoded(), "our payload, read by the bare codec");
-        limit(effort, codec.name(), || codec.decode(coded))
+        Least::warm(codec.name(), move || codec.decode(coded))
     }
 
     /// The codec's own range of our payload if it has such a thing, otherwise the codec on an object that has only the
     /// elements asked for.
-    fn range(&self, effort: Effort) -> Limit {
+    fn range(&self) -> Least<'_> {
         let shape = self.row.data.shape();
         let width = self.filtered.len() / (shape[0] * shape[1]) as usize;
         let (first, count) = middle(shape);
@@ -67,15 +69,15 @@ impl<'a> Limits<'a> {
         let coded = whole.within(&self.payload);
         if whole.decode_some(coded, first, count).is_some() {
             assert!(whole.decoded().starts_with(part), "{}: a range, read by the bare codec", self.row.name);
-            return limit(effort, whole.name(), || whole.decode_some(coded, first, count));
+            return Least::warm(whole.name(), move || _ = whole.decode_some(coded, first, count));
         }
         let mut codec = bare::codec(self.row, self.threads, part);
         let mut out = room(part.len());
         let len = codec.encode(&mut out);
-        limit(effort, codec.name(), || codec.decode(&out[..len]))
+        Least::warm(codec.name(), move || codec.decode(&out[..len]))
     }
 
-    fn packing(&self, effort: Effort, operation: Operation, ours: Best) -> Limit {
+    fn packing(&self, operation: Operation, ours: Best) -> Least<'_> {
         let packing = Packing::of(self.data);
         let (threads, mut out) = (self.threads, vec![1; self.data.len()]);
         if operation == Operation::Encode {
@@ -83,26 +85,26 @@ impl<'a> Limits<'a> {
             packing.encode(threads, self.data, &mut packed);
             packing.decode(threads, &packed, &mut out);
             self.assert_like(&out, "what the bare loop packed");
-            return limit(effort, "bare loop", || packing.encode(threads, self.data, &mut packed));
+            return Least::warm("bare loop", move || packing.encode(threads, self.data, &mut packed));
         }
         packing.decode(threads, &self.payload, &mut out);
         self.assert_like(&out, "our payload, unpacked by the bare loop");
         if is_fresh(ours, out.len()) {
-            return limit(effort, "bare loop, fresh pages", || {
+            return Least::fresh("bare loop, fresh pages", move || {
                 let mut fresh = Fresh::new(self.data.len());
                 packing.decode(threads, &self.payload, fresh.bytes());
                 fresh
             });
         }
-        limit(effort, "bare loop", || packing.decode(threads, &self.payload, &mut out))
+        Least::warm("bare loop", move || packing.decode(threads, &self.payload, &mut out))
     }
 
-    fn copy(&self, effort: Effort, ours: Best) -> Limit {
+    fn copy(&self, ours: Best) -> Least<'_> {
         if is_fresh(ours, self.data.len()) {
-            return limit(effort, "memcpy, fresh pages", || copy_fresh(self.threads, self.data));
+            return Least::fresh("memcpy, fresh pages", || copy_fresh(self.threads, self.data));
         }
         let mut out = vec![1; self.data.len()];
-        limit(effort, "memcpy", || copy(self.threads, self.data, &mut out))
+        Least::warm("memcpy", move || copy(self.threads, self.data, &mut out))
     }
 
     /// A limit counts only if the work was done.
