@@ -30,6 +30,11 @@ impl Fresh {
         Self { map, first, len }
     }
 
+    /// The bytes as they are.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.map[self.first..][..self.len]
+    }
+
     /// The bytes; touching them is what costs.
     pub fn bytes(&mut self) -> &mut [u8] {
         &mut self.map[self.first..][..self.len]
