@@ -1,4 +1,4 @@
-//! The details of packets as `tshark -T pdml` writes them: a line per field.
+//! The details of packets as `tshark -T pdml` writes them.
 
 /// A field in the tree of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,22 +17,23 @@ pub(crate) struct Shown {
 pub(crate) fn packets(text: &str) -> Vec<Vec<Shown>> {
     let mut packets = Vec::new();
     let mut depth = 0;
-    for line in text.lines().map(str::trim) {
-        if line.starts_with("<packet>") {
+    // Text of a field may go over several lines; a `<` or `>` of its own is spelled otherwise.
+    for tag in text.split('<').filter_map(|part| part.split('>').next()) {
+        if tag == "packet" {
             packets.push(Vec::new());
-        } else if line.starts_with("</field>") {
+        } else if tag == "/field" {
             depth -= 1;
-        } else if line.starts_with("<field ") {
-            let [name, show, bytes] = ["name", "show", "value"].map(|name| attribute(line, name));
+        } else if tag.starts_with("field ") {
+            let [name, show, bytes] = ["name", "show", "value"].map(|name| attribute(tag, name));
             packets.last_mut().expect("fields stand in packets").push(Shown { name, show, bytes, depth });
-            depth += usize::from(!line.ends_with("/>"));
+            depth += usize::from(!tag.ends_with('/'));
         }
     }
     packets
 }
 
-fn attribute(line: &str, name: &str) -> String {
-    let Some((_, rest)) = line.split_once(&format!(" {name}=\"")) else { return String::new() };
+fn attribute(tag: &str, name: &str) -> String {
+    let Some((_, rest)) = tag.split_once(&format!(" {name}=\"")) else { return String::new() };
     let value = rest.split('"').next().unwrap_or_default();
     [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#x27;", "'"), ("&amp;", "&")]
         .iter()
