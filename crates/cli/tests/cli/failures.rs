@@ -181,33 +181,6 @@ fn a_lost_object_is_not_another() {
     assert!(!folder.path().join("x.npz").exists());
 }
 
-/// A pipe is a file to every command that looks at one.
-#[test]
-fn standard_input_is_looked_at() {
-    let folder = vectors("tensogram");
-    let piped = |words: &str| {
-        let file = std::fs::File::open(folder.join("f32_hash.tgm")).expect("it is there");
-        let output = Command::new(env!("CARGO_BIN_EXE_fw"))
-            .args(words.split_whitespace())
-            .stdin(file)
-            .output()
-            .expect("fw runs");
-        (output.status.code(), output.stdout, String::from_utf8(output.stderr).expect("text"))
-    };
-    for words in ["info", "dump", "dump --hex", "validate", "cat", "cat --text", "info --json", "validate --json"] {
-        let (command, options) = words.split_once(' ').unwrap_or((words, ""));
-        let (code, out, err) = piped(&format!("{command} - {options}"));
-        assert_eq!((code, err.as_str()), (Some(0), ""), "fw {words}");
-        let local = fw(&folder, &format!("{command} f32_hash.tgm {options}")).out;
-        let named = String::from_utf8_lossy(&out).replace("standard input", "f32_hash.tgm");
-        assert_eq!(named, String::from_utf8_lossy(&local), "fw {words}");
-    }
-    let (code, _, err) = piped("cat - --message 7");
-    assert_eq!((code, err.as_str()), (Some(2), "fw: no message 7: standard input has 1\n"));
-    let empty = fw(&folder, "info -");
-    assert_eq!((empty.code, empty.err.as_str()), (1, "fw: standard input: the file is empty\n"));
-}
-
 /// URLs where only files are read, and URLs of stores that there are not.
 #[cfg(feature = "remote")]
 #[test]

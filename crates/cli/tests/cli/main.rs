@@ -4,6 +4,7 @@ mod capture;
 mod convert;
 mod failures;
 mod generate;
+mod pipe;
 mod recover;
 mod remote;
 mod schema;

@@ -326,78 +326,6 @@ fn no_vector_crashes_a_command() {
     }
 }
 
-#[test]
-fn ls_of_a_pipe() {
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::{Command, Stdio};
-    let message = std::fs::read(vectors("tensogram").join("two_objects_metadata.tgm")).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fw"))
-        .args(["ls", "-", "--json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let mut lines = BufReader::new(from).lines();
-    let mut next = || -> serde_json::Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
-    // The first object is listed before the second has come.
-    to.write_all(&message[..760]).unwrap();
-    to.flush().unwrap();
-    assert_eq!(next()["name"], "2t");
-    to.write_all(&message[760..]).unwrap();
-    drop(to);
-    let second = next();
-    assert_eq!((&second["object"], &second["name"], &second["bytes"]), (&1.into(), &"msl".into(), &8.into()));
-    assert!(child.wait().unwrap().success());
-}
-
-/// What comes from a pipe is listed as from a file, to the character, whatever its format.
-#[test]
-fn ls_of_a_pipe_looks_like_ls_of_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    fine(path, "tour");
-    std::fs::rename(path.join("fw-tour/forecast.tgm"), path.join("f.tgm")).unwrap();
-    for name in ["f.bt", "f.safetensors", "f.npz"] {
-        fw(path, &format!("convert f.tgm {name}"));
-    }
-    std::fs::write(path.join("f.npy"), fine(path, "cat f.tgm --npy").out).unwrap();
-    std::fs::copy(vectors("tensogram").join("many_objects.tgm"), path.join("many.tgm")).unwrap();
-    let long = "a_name_that_is_longer_than_any_column_of_a_listing_should_be";
-    let message = |names: &[&str]| {
-        let values = vec![1.0f32; 100_000];
-        let mut message = framewright::tensogram::MessageBuilder::new();
-        for name in names {
-            message = message.tensor(&[100, 1000], &values).unwrap().base("name", *name);
-        }
-        message.encode().unwrap()
-    };
-    std::fs::write(path.join("long.tgm"), message(&["a", long])).unwrap();
-    let piped = |name: &str| {
-        let file = std::fs::File::open(path.join(name)).unwrap();
-        let output =
-            std::process::Command::new(env!("CARGO_BIN_EXE_fw")).args(["ls", "-"]).stdin(file).output().unwrap();
-        assert!(
-            output.status.success() && output.stderr.is_empty(),
-            "{name}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).unwrap()
-    };
-    for name in ["many.tgm", "f.bt", "f.safetensors", "f.npz"] {
-        assert_eq!(piped(name), fine(path, &format!("ls {name}")).text(), "{name}");
-    }
-    assert!(piped("f.npy").contains("float32"));
-    // Objects too large to be seen at once: the metadata before them tells how wide the columns are.
-    let starts = |text: &str| text.lines().map(|line| line.find("float32").or(line.find("dtype"))).collect::<Vec<_>>();
-    for name in ["f.tgm", "long.tgm"] {
-        let listed = piped(name);
-        assert!(starts(&listed).windows(2).all(|pair| pair[0] == pair[1] || name == "f.tgm"), "{listed}");
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(words(&listed), words(fine(path, &format!("ls {name}")).text()));
-    }
-}
-
 /// Bytes that belong to no message are not passed over in silence.
 #[test]
 fn ls_says_what_it_does_not_list() {
@@ -417,37 +345,4 @@ fn ls_says_what_it_does_not_list() {
     };
     assert!(said("message[0]", [464, 629]) && said("message[1]", [start, end]), "{findings:?}");
     assert_eq!(findings.last().expect("one")["code"], "bytes_outside_messages");
-}
-
-/// A pipe of 400 MB, whose every object is larger than the memory that listing may take.
-#[cfg(target_os = "linux")]
-#[test]
-fn listing_a_pipe_takes_bounded_memory() {
-    use std::io::{Read, Write};
-    use std::process::{Command, Stdio};
-    const MOST: u64 = 48 << 20;
-    let data = vec![7u8; 100 << 20];
-    let message = framewright::tensogram::MessageBuilder::new().tensor(&[100 << 20], &data).unwrap().encode().unwrap();
-    assert!(message.len() as u64 > 2 * MOST);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fw"))
-        .args(["ls", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("fw runs");
-    let mut pipe = child.stdin.take().unwrap();
-    for _ in 0..4 {
-        pipe.write_all(&message).unwrap();
-    }
-    pipe.flush().unwrap();
-    // It has taken all but what fits the pipe, and still runs.
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let peak = peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10;
-    drop(pipe);
-    let mut listed = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut listed).unwrap();
-    assert!(child.wait().unwrap().success());
-    assert_eq!(listed.matches("104857600").count(), 4, "{listed}");
-    assert!(peak < MOST, "{} MiB", peak >> 20);
 }
