@@ -4,6 +4,7 @@
 #![no_main]
 
 // What the example for people uses, and what a test compares with what is generated.
+#[rustfmt::skip]
 #[path = "../../../../examples/struct-frame/rust/generated/mod.rs"]
 #[allow(dead_code, reason = "a program uses its share of a schema")]
 mod messages;
