@@ -119,6 +119,10 @@ fn every_message_is_shown() {
             sent.push((message, expected));
         }
     }
+    // Names that differ in case only are told apart.
+    let mut names: Vec<&String> = expecting.filters.values().collect();
+    names.sort();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
     let packets = bench.shown(&[]);
     assert_eq!(packets.len(), sent.len());
     for (packet, (message, expected)) in packets.iter().zip(&sent) {

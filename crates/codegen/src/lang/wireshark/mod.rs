@@ -3,10 +3,13 @@
 //! One file, because Wireshark loads each file of its plugin folder by itself.
 
 use super::{Error, File, Options};
-use crate::names::{pascal, snake};
+use crate::names::{Scope, Taken, pascal, snake};
 use crate::text::Text;
 use fw_schema::Schema;
 use fw_schema::layout::{Discriminator, Element, Enum, Extent, Field, Member, Message, Type, Union, UnionWire};
+
+/// Names that only meet each other: two that differ in case are two fields all the same.
+const FREE: Taken = Taken { words: &[], suffix: "_" };
 
 const RUNTIME: &str = include_str!("../../../runtime/wireshark/dissector.lua");
 
@@ -23,12 +26,13 @@ pub(super) fn files(schema: &Schema, _: &Options) -> Result<Vec<File>, Error> {
 }
 
 fn tables(text: &mut Text, schema: &Schema, name: &str) {
+    let mut filters = Scope::new(FREE);
     text.line(format!("abbreviation = \"{}\",", filter(name)))
         .line(format!("title = \"struct-frame {}\",", pascal(name)))
         .line(format!("short = \"{}\",", snake(name).to_uppercase()));
     text.block("enums = {", "},", |text| schema.enums().iter().for_each(|of| enum_table(text, of)));
     text.block("messages = {", "},", |text| {
-        schema.messages().iter().for_each(|message| message_table(text, schema, message));
+        schema.messages().iter().for_each(|message| message_table(text, schema, message, &mut filters));
     });
     text.block("ids = {", "},", |text| {
         for (id, message) in schema.ids() {
@@ -45,53 +49,58 @@ fn enum_table(text: &mut Text, of: &Enum) {
     });
 }
 
-fn message_table(text: &mut Text, schema: &Schema, message: &Message) {
+fn message_table(text: &mut Text, schema: &Schema, message: &Message, filters: &mut Scope) {
     let name = schema.qualified(message);
     let [first, second] = message.magic;
     let path: Vec<String> = name.split('.').map(filter).collect();
+    let path = filters.claim(&path.join("."));
+    let mut scope = Scope::new(FREE);
     text.block("{", "},", |text| {
-        text.line(format!("name = \"{name}\", filter = \"{}\",", path.join(".")))
+        text.line(format!("name = \"{name}\", filter = \"{path}\","))
             .line(format!("max = {}, base = {},", message.sizes.max, message.sizes.base))
             .line(format!("magic = {{ 0x{first:02x}, 0x{second:02x} }}, variable = {},", message.variable))
             .block("fields = {", "},", |text| {
-                text.lines(message.fields.iter().map(field));
+                text.lines(message.fields.iter().map(|of| field(of, &mut scope)));
             })
-            .block("unions = {", "},", |text| message.unions.iter().for_each(|of| union_table(text, of)));
+            .block("unions = {", "},", |text| {
+                message.unions.iter().for_each(|of| union_table(text, of, &mut scope));
+            });
     });
 }
 
-fn field(field: &Field) -> String {
+fn field(field: &Field, scope: &mut Scope) -> String {
     let extension = if field.extension { ", extension = true" } else { "" };
-    format!("{{ {}{extension} }},", item(&field.name, field.ty, field.size, field.unit))
+    format!("{{ {}{extension} }},", item(&field.name, scope, field.ty, field.size, field.unit))
 }
 
-fn union_table(text: &mut Text, of: &Union) {
+fn union_table(text: &mut Text, of: &Union, scope: &mut Scope) {
     let wire = match of.wire {
         UnionWire::Full => "full",
         UnionWire::Trimmed => "trimmed",
         UnionWire::Prefixed => "prefixed",
     };
     let tag = Discriminator::len(of.discriminator);
+    let mut members = Scope::new(FREE);
     text.block("{", "},", |text| {
-        text.line(format!("name = \"{}\", filter = \"{}\", tag = {tag},", of.name, filter(&of.name)))
+        text.line(format!("name = \"{}\", filter = \"{}\", tag = {tag},", of.name, scope.claim(&filter(&of.name))))
             .line(format!("wire = \"{wire}\", region = {}, min = {},", of.region, of.min_size))
             .block("members = {", "},", |text| {
-                text.lines(of.members.iter().map(member));
+                text.lines(of.members.iter().map(|of| member(of, &mut members)));
             });
     });
 }
 
-fn member(member: &Member) -> String {
+fn member(member: &Member, scope: &mut Scope) -> String {
     let tag = member.tag.map_or(String::new(), |tag| format!(", tag = {tag}"));
     let unit = match member.element {
         Element::String(_) | Element::Bytes(_) => 1,
         _ => member.size,
     };
-    format!("{{ {}{tag} }},", item(&member.name, Type::One(member.element), member.size, unit))
+    format!("{{ {}{tag} }},", item(&member.name, scope, Type::One(member.element), member.size, unit))
 }
 
 /// What fields and members have in common.
-fn item(name: &str, ty: Type, size: usize, unit: usize) -> String {
+fn item(name: &str, scope: &mut Scope, ty: Type, size: usize, unit: usize) -> String {
     let kind = match ty.element() {
         Element::Scalar(scalar) => format!("kind = \"{}\"", scalar.name()),
         Element::Enum(index) => format!("kind = \"enum\", enum = {}", index.get() + 1),
@@ -108,7 +117,7 @@ fn item(name: &str, ty: Type, size: usize, unit: usize) -> String {
     let prefix = ty.prefix_len();
     format!(
         "name = \"{name}\", filter = \"{}\", {kind}, size = {size}, unit = {unit}, prefix = {prefix}{extent}",
-        filter(name)
+        scope.claim(&filter(name))
     )
 }
 
