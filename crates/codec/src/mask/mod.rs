@@ -17,6 +17,8 @@
 //! assert_eq!(restored[4..8], f32::NAN.to_le_bytes());
 //! ```
 
+#[cfg(target_arch = "x86_64")]
+mod avx2; // NaN set aside on vector registers
 mod method; // masks as bytes and back
 mod restore; // canonical patterns put back
 mod separate; // kinds found, zeros put in their place

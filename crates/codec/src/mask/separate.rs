@@ -1,5 +1,7 @@
 //! Kinds found, zeros put in their place.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
 use super::{Bits, Masks, NAME, Options};
 use crate::bits::byte_len;
 use crate::finite::{self, Kind, Layout, any_non_finite};
@@ -52,6 +54,14 @@ pub fn separate(
         let masks = nan.chunks_mut(BLOCK / 8).zip(pos_inf.chunks_mut(BLOCK / 8)).zip(neg_inf.chunks_mut(BLOCK / 8));
         let blocks = input.chunks(BLOCK * width).zip(bytes.chunks_mut(BLOCK * width));
         for (block, ((input, bytes), ((nan, pos_inf), neg_inf))) in blocks.zip(masks).enumerate() {
+            let first = (task * TASK + block * BLOCK) as u64;
+            #[cfg(target_arch = "x86_64")]
+            if !swap && layout.parts == 1 && avx2::set_nan_aside(layout.width, input, bytes, nan) {
+                if !options.allow_nan {
+                    refuse(options, first, [nan, pos_inf, neg_inf])?;
+                }
+                continue;
+            }
             if !any_non_finite(input, layout, order) {
                 bytes.copy_from_slice(input);
                 continue;
@@ -64,14 +74,19 @@ pub fn separate(
                 (_, false) => block_64::<false>(layout, input, bytes, [nan, pos_inf, neg_inf]),
                 (_, true) => block_64::<true>(layout, input, bytes, [nan, pos_inf, neg_inf]),
             }
-            let first = (task * TASK + block * BLOCK) as u64;
             refuse(options, first, [nan, pos_inf, neg_inf])?;
         }
         Ok(())
     })?;
-    let mask = |bytes: Vec<u8>| bytes.iter().any(|byte| *byte != 0).then_some(Bits { bytes, count });
+    let mask = |bytes: Vec<u8>| any_set(&bytes).then_some(Bits { bytes, count });
     let masks = Masks { nan: mask(nan), pos_inf: mask(pos_inf), neg_inf: mask(neg_inf) };
     Ok(Some(Separated { bytes, masks }))
+}
+
+/// Whether a mask has any bit.
+fn any_set(mask: &[u8]) -> bool {
+    let (words, rest) = mask.as_chunks::<64>();
+    words.iter().any(|word| word.iter().fold(0, |all, byte| all | byte) != 0) || rest.iter().any(|byte| *byte != 0)
 }
 
 /// Refuses the first element of a kind that is not allowed.

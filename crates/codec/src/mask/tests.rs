@@ -136,6 +136,33 @@ fn threads_change_nothing() {
     }
 }
 
+/// Numbers and NaN alone take a way of their own, block by block; an infinity anywhere leaves it.
+#[test]
+fn blocks_of_nan_and_blocks_with_infinities() {
+    for dtype in [DType::Float32, DType::Float64] {
+        for infinity in [None, Some(0), Some(511), Some(512), Some(1535), Some(1599)] {
+            // 255 is a number, 0 a NaN, 1 an infinity.
+            let mut choices: Vec<u8> = (0..1600).map(|at| if at % 7 < 2 { 0 } else { 255 }).collect();
+            if let Some(at) = infinity {
+                choices[at] = 1;
+            }
+            let opposite = if ByteOrder::NATIVE == ByteOrder::Big { ByteOrder::Little } else { ByteOrder::Big };
+            let bytes = elements(dtype, ByteOrder::NATIVE, &choices);
+            let separated = separate(&bytes, dtype, ByteOrder::NATIVE, &both(), 1).unwrap().unwrap();
+            // The other byte order takes the general way.
+            let other = elements(dtype, opposite, &choices);
+            let other = separate(&other, dtype, opposite, &both(), 1).unwrap().unwrap();
+            assert_eq!(separated.masks, other.masks, "{dtype} {infinity:?}");
+            let only_nan = Options { allow_inf: false, ..both() };
+            let only_inf = Options { allow_nan: false, ..both() };
+            let refused =
+                |options: &Options| separate(&bytes, dtype, ByteOrder::NATIVE, options, 1).map_err(|error| error.code);
+            assert_eq!(refused(&only_nan).err(), infinity.map(|_| "inf_not_allowed"));
+            assert_eq!(refused(&only_inf).err(), Some("nan_not_allowed"));
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn separation_agrees_with_classifying_each(
