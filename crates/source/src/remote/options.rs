@@ -51,7 +51,8 @@ pub struct StoreOptions {
     pub cache_len: u64,
     /// Requests in flight at once.
     pub concurrency: usize,
-    /// Bytes of one part of an upload; most stores want 5 MiB at least.
+    /// Bytes of one part of an upload; most stores want 5 MiB at least. Parts become twice as long after every thousand, as
+    /// stores take ten thousand of them.
     pub part_len: usize,
     /// Whether an object may be read whole when its server serves no ranges.
     pub full_read: FullRead,

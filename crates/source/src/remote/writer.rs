@@ -36,6 +36,8 @@ pub struct AsyncStoreWriter {
     counters: Arc<Counters>,
     part: BytesMut,
     upload: Option<Upload>,
+    /// Parts.
+    sent: u32,
     written: u64,
 }
 
@@ -60,7 +62,7 @@ impl AsyncStoreWriter {
         let counters = Arc::<Counters>::default();
         let location = Location::parse(url, options, &counters, Statuses::Leave)?;
         let part = BytesMut::new();
-        Ok(Self { location, options: options.clone(), counters, part, upload: None, written: 0 })
+        Ok(Self { location, options: options.clone(), counters, part, upload: None, sent: 0, written: 0 })
     }
 
     /// Takes `bytes`; waits while too many parts are on their way.
@@ -68,8 +70,8 @@ impl AsyncStoreWriter {
     /// # Errors
     /// When the store refuses a part, after its retries. The object will then not appear.
     pub async fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        let part_len = self.options.part_len.max(1);
         while !bytes.is_empty() {
+            let part_len = part_len(self.options.part_len, self.sent);
             let room = part_len.saturating_sub(self.part.len());
             let (now, later) = bytes.split_at(room.min(bytes.len()));
             self.part.extend_from_slice(now);
@@ -136,6 +138,7 @@ impl AsyncStoreWriter {
         };
         self.count_local();
         upload.in_flight.push(upload.parts.put_part(part.into()));
+        self.sent = self.sent.saturating_add(1);
         let most = self.options.concurrency.clamp(1, MOST_PARTS);
         let mut failed = None;
         // The newest part is polled here too, so that it is on its way while the next one is filled.
@@ -214,6 +217,12 @@ impl Drop for AsyncStoreWriter {
             handle().spawn(abort(upload));
         }
     }
+}
+
+/// Bytes of the next part when `sent` are on their way: stores take ten thousand parts and objects of terabytes, so parts
+/// become twice as long after every thousand.
+fn part_len(first: usize, sent: u32) -> usize {
+    first.max(1).saturating_mul(1 << (sent / 1000).min(9))
 }
 
 async fn abort(mut upload: Upload) -> Result<(), Error> {
@@ -301,3 +310,18 @@ fn broken() -> io::Error {
 const GATHERED: usize = 1 << 20;
 /// Parts on their way at once.
 const MOST_PARTS: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_thousand_parts_hold_the_largest_objects() {
+        let first = StoreOptions::default().part_len;
+        assert_eq!([0, 999, 1000, 2500].map(|sent| part_len(first, sent) / first), [1, 1, 2, 4]);
+        let whole: u64 = (0..10_000).map(|sent| part_len(first, sent) as u64).sum();
+        assert!(whole > 5 << 40, "an object may have 5 TiB");
+        assert!(part_len(first, 9999) <= 5 << 30, "and a part 5 GiB");
+        assert_eq!(part_len(0, 0), 1);
+    }
+}
