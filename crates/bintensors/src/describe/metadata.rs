@@ -22,6 +22,7 @@ impl<'a> Metadata<'a> {
     ///
     /// # Errors
     /// The faults of BT-7, and those of the profile.
+    #[inline]
     pub fn parse(bytes: &'a [u8], file_len: Option<u64>, options: &ReadOptions) -> Result<Self, BinTensorError> {
         let header = split_size(bytes, file_len, options)?;
         let before = (header.len() as u64).saturating_add(SIZE_LEN as u64);
@@ -263,6 +264,7 @@ fn read_size(bytes: &[u8], file_len: Option<u64>, options: &ReadOptions) -> Resu
 }
 
 /// The checks of BT-7 first, then those of the profile, so that a file the references refuse keeps its class.
+#[inline(always)]
 fn parse_table(header: &[u8], data_len: Option<u64>, options: &ReadOptions) -> Result<Table, BinTensorError> {
     let table = Table::parse(header, data_len, options)?;
     if options.profile == Profile::Compat {

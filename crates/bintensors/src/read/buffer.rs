@@ -30,6 +30,7 @@ impl<'data> BinTensors<'data> {
     ///
     /// # Errors
     /// The faults of BT-7 and BT-8.
+    #[inline]
     pub fn deserialize(bytes: &'data [u8]) -> Result<Self, BinTensorError> {
         Self::deserialize_with(bytes, &ReadOptions::default())
     }
@@ -38,6 +39,7 @@ impl<'data> BinTensors<'data> {
     ///
     /// # Errors
     /// The faults of BT-7, and those of the profile.
+    #[inline]
     pub fn deserialize_with(bytes: &'data [u8], options: &ReadOptions) -> Result<Self, BinTensorError> {
         let metadata = Metadata::parse(bytes, Some(bytes.len() as u64), options)?;
         // The header check has proved that the data section is there and as long as the tensors need.
