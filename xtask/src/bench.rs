@@ -60,8 +60,14 @@ pub(crate) fn main(context: &Context, mut args: lexopt::Parser) -> Result<ExitCo
     let mut failed = Vec::new();
     for bench in which {
         println!("## {}", bench.name);
-        if !run(context, bench, &passed_on, update)? {
-            failed.push(bench.name);
+        // What one bench lacks is no reason to leave the others out.
+        match run(context, bench, &passed_on, update) {
+            Ok(true) => {}
+            Ok(false) => failed.push(bench.name),
+            Err(error) => {
+                eprintln!("{}: {error:#}", bench.name);
+                failed.push(bench.name);
+            }
         }
     }
     if !failed.is_empty() {

@@ -14,7 +14,7 @@ mod ours;
 mod peer;
 mod rows;
 
-use bench_harness::{Best, Check, Duel, Effort, Least, Limit, alone, copy_fresh, duel, reaches};
+use bench_harness::{Best, Check, Duel, Effort, Least, Limit, alone, copy_fresh, duel, reaches, rest};
 use limits::Limits;
 use ours::Ours;
 use peer::Peer;
@@ -23,7 +23,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
 
-const HEADER: &str = "| pipeline | data | operation | threads | ours µs | ours GB/s | tensogram GB/s | times | target | payload \
+const HEADER: &str = "| pipeline | data | operation | threads | ours µs | ours GB/s | tensogram GB/s | times | median | target | payload \
     | limit | limit GB/s | of limit | pages ours | pages tensogram |";
 
 fn main() -> ExitCode {
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let mut bench =
         Bench { effort, again: if flag("--check") { 3 } else { 0 }, check: Check::default(), lost: Vec::new() };
     println!("{HEADER}");
-    println!("|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|---|---|");
+    println!("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|---|---|");
     for row in ROWS {
         if !names.is_empty() && !names.iter().any(|name| row.name.contains(name.as_str())) {
             continue;
@@ -100,6 +100,7 @@ impl Bench {
                 return (found, limit);
             }
             again -= 1;
+            rest();
             rounds = self.effort.rounds;
         }
     }
@@ -175,7 +176,7 @@ impl Table<'_> {
             |limit| format!("{} | {:.2} | {:.2}", limit.name, limit.best.rate(bytes), limit.reached(ours)),
         );
         println!(
-            "| {} | {} | {}{} | {} | {:.1} | {rate} | {:.2} | {:.2} | {} | {:.3} | {limit} | {} | {} |",
+            "| {} | {} | {}{} | {} | {:.1} | {rate} | {:.2} | {:.2} | {:.2} | {} | {:.3} | {limit} | {} | {} |",
             self.row.name,
             self.row.data.name(),
             line.operation.name(),
@@ -184,6 +185,7 @@ impl Table<'_> {
             ours.micros(1),
             peer.rate(bytes),
             found.times(),
+            found.median(),
             line.target.map_or_else(String::new, |target| target.to_string()),
             line.size,
             ours.pages(),

@@ -232,6 +232,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "sz3 abs 0.01",
         params: SZ3,
+        tolerance: 0.01,
         threads: &[1, 2],
         targets: &[(Encode, 1, 1.0), (Decode, 1, 1.0)],
         ..SZ3_OTHER

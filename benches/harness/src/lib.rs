@@ -8,5 +8,5 @@ mod pages; // warm memory and fresh
 
 pub use check::{Bound, Check, FLOOR, MISSED, MOST_BYTES, NEAR, reaches};
 pub use limit::{Least, Limit, copy, copy_fresh, limit, pass, spread};
-pub use measure::{Best, Duel, Effort, alone, duel, settled};
+pub use measure::{Best, Duel, Effort, alone, duel, rest, settled};
 pub use pages::Fresh;

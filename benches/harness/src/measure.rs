@@ -119,13 +119,16 @@ pub fn settled(again: usize, target: Option<f64>, mut measure: impl FnMut() -> D
         if reaches(found.speed(), target) {
             break;
         }
-        std::thread::sleep(PAUSE);
+        rest();
         found = found.join(&measure());
     }
     found
 }
 
-const PAUSE: Duration = Duration::from_secs(2);
+/// Waits before a row is measured again.
+pub fn rest() {
+    std::thread::sleep(Duration::from_secs(2));
+}
 
 /// One side alone.
 pub fn alone<A>(effort: Effort, mut work: impl FnMut() -> A) -> Best {
