@@ -1,6 +1,8 @@
 //! Values to payload.
 
-use super::{Compression, Encoding, Filter, NAME, Pipeline, SimplePacking, Stages};
+#[cfg(feature = "lz4")]
+use super::Stages;
+use super::{Encoding, Filter, NAME, Pipeline, SimplePacking};
 use crate::{CodecError, Gathered, alloc, finite, swap};
 use std::borrow::Cow;
 
@@ -40,13 +42,14 @@ impl Pipeline {
     /// # Errors
     /// As [`Pipeline::encode`].
     pub fn encode_gathered<'a>(&self, input: &'a [u8], threads: usize) -> Result<(Gathered<'a>, Derived), CodecError> {
-        let Stages { encoding, filter, compression } = &self.stages;
         // The one that has anything of the input in its output as it is.
-        if let (Encoding::None, Filter::None, Compression::Lz4) = (encoding, filter, compression)
-            && let Some(compressor) = self.compressor()?
+        #[cfg(feature = "lz4")]
+        if let Stages { encoding: Encoding::None, filter: Filter::None, compression: super::Compression::Lz4 } =
+            self.stages
         {
-            self.check_input(input, threads)?;
-            return Ok((compressor.encode_gathered(input, threads)?, Derived::default()));
+            self.check_len(input)?;
+            let look = |start: usize, part: &[u8]| self.check_part(start, part);
+            return Ok((crate::lz4::Lz4.gather_looking(input, look)?, Derived::default()));
         }
         let encoded = self.encode(input, threads)?;
         Ok((vec![Cow::Owned(encoded.payload)], encoded.derived))
@@ -96,20 +99,27 @@ impl Pipeline {
 
     /// Refuses an input of another length, and values that are no numbers unless a later stage will see them.
     fn check_input(&self, input: &[u8], threads: usize) -> Result<(), CodecError> {
-        if input.len() as u64 != self.decoded_len {
-            let message = format!(
-                "{} elements of {} are {} bytes, found {}",
-                self.element_count,
-                self.dtype,
-                self.decoded_len,
-                input.len()
-            );
-            return Err(CodecError::misuse(NAME, "input_length_mismatch", message));
-        }
+        self.check_len(input)?;
         if self.packing_checks_values() || self.shuffling_checks_values() {
             return Ok(());
         }
         finite::check_finite(input, self.dtype, self.byte_order, threads)
+    }
+
+    fn check_len(&self, input: &[u8]) -> Result<(), CodecError> {
+        if input.len() as u64 == self.decoded_len {
+            return Ok(());
+        }
+        let (count, dtype, expected, found) = (self.element_count, self.dtype, self.decoded_len, input.len());
+        let message = format!("{count} elements of {dtype} are {expected} bytes, found {found}");
+        Err(CodecError::misuse(NAME, "input_length_mismatch", message))
+    }
+
+    /// Refuses values that are no numbers in whole elements from byte `start` on, while they are in the cache.
+    #[cfg(any(feature = "lz4", feature = "shuffle"))]
+    fn check_part(&self, start: usize, part: &[u8]) -> Result<(), CodecError> {
+        let width = self.dtype.byte_width().unwrap_or(1).max(1);
+        finite::check_finite_from((start / width) as u64, part, self.dtype, self.byte_order)
     }
 
     fn compress(
@@ -158,11 +168,7 @@ impl Pipeline {
         #[cfg(feature = "shuffle")]
         {
             let unseen = self.shuffling_checks_values();
-            let width = self.dtype.byte_width().unwrap_or(1).max(1);
-            let look = |start: usize, part: &[u8]| match unseen {
-                true => finite::check_finite_from((start / width) as u64, part, self.dtype, self.byte_order),
-                false => Ok(()),
-            };
+            let look = |start: usize, part: &[u8]| if unseen { self.check_part(start, part) } else { Ok(()) };
             crate::shuffle::Shuffle::new(size)?.encode_looking(input, threads, look, out)
         }
         #[cfg(not(feature = "shuffle"))]

@@ -5,11 +5,21 @@
 //! found. Where repeats come more often than once in [`LITERALS_PER_MATCH`] bytes it stops, and the library, which is made
 //! for them, goes on from there: blocks may follow each other, since a match only says how far back it begins.
 
+use crate::CodecError;
 use crate::codec::Gathered;
 use std::borrow::Cow;
 
 /// `head` and the block, in parts; and what is left of the input when it holds too many repeats, whose block goes behind.
-pub(super) fn gather(head: Vec<u8>, input: &[u8]) -> (Gathered<'_>, Option<&[u8]>) {
+/// `look` gets all of the input, stretch by stretch and each with its position, for callers who have to look at it anyway: just
+/// before the search comes to a stretch, which is then in the cache.
+///
+/// # Errors
+/// What `look` finds.
+pub(super) fn gather<'a>(
+    head: Vec<u8>,
+    input: &'a [u8],
+    mut look: impl FnMut(usize, &[u8]) -> Result<(), CodecError>,
+) -> Result<(Gathered<'a>, Option<&'a [u8]>), CodecError> {
     let mut block = Block { parts: Vec::new(), pending: head };
     let mut table = vec![0u32; 1 << TABLE_BITS];
     // Everything before `anchor` is written.
@@ -17,7 +27,15 @@ pub(super) fn gather(head: Vec<u8>, input: &[u8]) -> (Gathered<'_>, Option<&[u8]
     // Place 0 is what an empty table names, and a match needs a place before it.
     let (mut place, mut misses) = (1, 0);
     let last_place = input.len().saturating_sub(LAST_MATCH);
+    let mut stretches = input.chunks(STRETCH).enumerate();
+    let mut seen = 0;
     while place < last_place {
+        while place >= seen
+            && let Some((number, stretch)) = stretches.next()
+        {
+            look(number * STRETCH, stretch)?;
+            seen += stretch.len();
+        }
         let Some(word) = word_at(input, place) else { break };
         let Some(entry) = table.get_mut(slot(word)) else { break };
         let candidate = std::mem::replace(entry, place as u32) as usize;
@@ -35,11 +53,13 @@ pub(super) fn gather(head: Vec<u8>, input: &[u8]) -> (Gathered<'_>, Option<&[u8]
         (place, misses) = (anchor, 0);
         matches += 1;
         if matches > PATIENCE + place / LITERALS_PER_MATCH {
-            return (block.finish(), Some(&input[anchor..]));
+            stretches.try_for_each(|(number, stretch)| look(number * STRETCH, stretch))?;
+            return Ok((block.finish(), Some(&input[anchor..])));
         }
     }
+    stretches.try_for_each(|(number, stretch)| look(number * STRETCH, stretch))?;
     block.sequence(&input[anchor..], None);
-    (block.finish(), None)
+    Ok((block.finish(), None))
 }
 
 /// A block as far as it is written: parts, and bytes behind them that are not a part yet.
@@ -102,6 +122,8 @@ fn same_from(a: &[u8], b: &[u8]) -> usize {
     whole + a.iter().zip(b).skip(whole).take_while(|(a, b)| a == b).count()
 }
 
+/// Bytes that are looked at together: a whole number of elements of any type.
+const STRETCH: usize = 32 << 10;
 const TABLE_BITS: u32 = 12;
 /// A step grows by one byte for so many misses (as a power of two).
 const STEP_BITS: u32 = 6;
@@ -136,6 +158,31 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
+    fn unseen(_: usize, _: &[u8]) -> Result<(), CodecError> {
+        Ok(())
+    }
+
+    /// Whatever the search does, everything is looked at once, in order.
+    #[test]
+    fn everything_is_looked_at() {
+        let repeats: Vec<u8> = (0..100_000u32).map(|i| (i / 9) as u8).collect();
+        for input in [noise(1, 0), noise(1, 5), noise(1, 200_000), vec![7; 200_000], repeats] {
+            let mut seen = Vec::new();
+            let look = |at: usize, part: &[u8]| {
+                assert_eq!(at, seen.len());
+                seen.extend_from_slice(part);
+                Ok(())
+            };
+            gather(Vec::new(), &input, look).unwrap();
+            assert!(seen == input);
+            let refuse = |at: usize, _: &[u8]| match at {
+                0 => Ok(()),
+                _ => Err(CodecError::misuse("test", "seen", "no")),
+            };
+            assert_eq!(gather(Vec::new(), &input, refuse).is_err(), input.len() > STRETCH);
+        }
+    }
+
     fn library_reads(block: &[u8], input: &[u8]) -> bool {
         let mut out = vec![0; input.len()];
         lz4_flex::block::decompress_into(block, &mut out).is_ok_and(|len| len == input.len()) && out == input
@@ -145,7 +192,7 @@ mod tests {
     fn noise_is_borrowed() {
         for len in [1000, 70_000, 1 << 20] {
             let input = noise(7, len);
-            let (parts, rest) = gather(vec![1, 2, 3], &input);
+            let (parts, rest) = gather(vec![1, 2, 3], &input, unseen).unwrap();
             assert_eq!(rest, None);
             assert!(matches!(&parts[..], [Cow::Owned(_), Cow::Borrowed(literals)] if *literals == input));
             let block = parts.concat();
@@ -157,7 +204,7 @@ mod tests {
     #[test]
     fn one_long_run_is_one_match() {
         for len in [13, 17, 40, 100, 70_000] {
-            let block = gather(Vec::new(), &vec![9; len]).0.concat();
+            let block = gather(Vec::new(), &vec![9; len], unseen).unwrap().0.concat();
             assert!(block.len() < 20 + len / 255 && library_reads(&block, &vec![9; len]), "{len}");
         }
     }
@@ -168,7 +215,7 @@ mod tests {
         // Also when they begin late, behind literals that are a part already.
         let late = [&noise(3, 40_000)[..], &noise(3, 40_000), &input].concat();
         for (input, before) in [(input, 1000), (late, 90_000)] {
-            let (parts, rest) = gather(Vec::new(), &input);
+            let (parts, rest) = gather(Vec::new(), &input, unseen).unwrap();
             let rest = rest.expect("repeats");
             assert!(input.len() - rest.len() < before);
             let block = [parts.concat(), lz4_flex::block::compress(rest)].concat();
@@ -189,7 +236,7 @@ mod tests {
                 let end = input.len().min(start + repeat);
                 input.extend_from_within(start..end);
             }
-            let (parts, rest) = gather(Vec::new(), &input);
+            let (parts, rest) = gather(Vec::new(), &input, unseen).unwrap();
             prop_assert_eq!(rest, None, "few repeats");
             let block = parts.concat();
             prop_assert!(library_reads(&block, &input));

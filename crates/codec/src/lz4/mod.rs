@@ -15,6 +15,37 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lz4;
 
+impl Lz4 {
+    /// [`Codec::encode_gathered`] for callers who have to look at the input anyway: `look` gets it stretch by stretch, each with
+    /// its position.
+    ///
+    /// # Errors
+    /// As [`Codec::encode`], and what `look` finds.
+    pub(crate) fn gather_looking<'a>(
+        &self,
+        input: &'a [u8],
+        look: impl FnMut(usize, &[u8]) -> Result<(), CodecError>,
+    ) -> Result<Gathered<'a>, CodecError> {
+        let Some(most) = self.max_encoded_len(input.len()) else {
+            let message = format!("input of {} bytes is longer than the {MAX_INPUT} bytes of a block", input.len());
+            return Err(CodecError::misuse(NAME, "input_too_long", message));
+        };
+        let prefix = (input.len() as u32).to_le_bytes();
+        let (parts, rest) = literals::gather(prefix.to_vec(), input, look)?;
+        let Some(rest) = rest else { return Ok(parts) };
+        let mut out = alloc::overwritable(most)?;
+        let mut len = 0;
+        for part in parts {
+            out[len..len + part.len()].copy_from_slice(&part);
+            len += part.len();
+        }
+        len += block::compress_into(rest, &mut out[len..])
+            .map_err(|error| CodecError::misuse(NAME, "compress_failed", error.to_string()))?;
+        out.truncate(len);
+        Ok(vec![Cow::Owned(out)])
+    }
+}
+
 impl Codec for Lz4 {
     fn name(&self) -> &'static str {
         NAME
@@ -36,23 +67,7 @@ impl Codec for Lz4 {
     }
 
     fn encode_gathered<'a>(&self, input: &'a [u8], _threads: usize) -> Result<Gathered<'a>, CodecError> {
-        let Some(most) = self.max_encoded_len(input.len()) else {
-            let message = format!("input of {} bytes is longer than the {MAX_INPUT} bytes of a block", input.len());
-            return Err(CodecError::misuse(NAME, "input_too_long", message));
-        };
-        let prefix = (input.len() as u32).to_le_bytes();
-        let (parts, rest) = literals::gather(prefix.to_vec(), input);
-        let Some(rest) = rest else { return Ok(parts) };
-        let mut out = alloc::overwritable(most)?;
-        let mut len = 0;
-        for part in parts {
-            out[len..len + part.len()].copy_from_slice(&part);
-            len += part.len();
-        }
-        len += block::compress_into(rest, &mut out[len..])
-            .map_err(|error| CodecError::misuse(NAME, "compress_failed", error.to_string()))?;
-        out.truncate(len);
-        Ok(vec![Cow::Owned(out)])
+        self.gather_looking(input, |_, _| Ok(()))
     }
 
     fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
