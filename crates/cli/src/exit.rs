@@ -6,7 +6,7 @@ use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
 use framewright::tensogram::TensogramError;
 use serde_json::{Value, json};
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -48,12 +48,20 @@ pub(crate) fn code(command: &str, voice: Voice, result: anyhow::Result<Outcome>)
 /// Says what went wrong: an object with at least `code` and `message`.
 pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
     match voice {
-        Voice::Words => eprintln!("fw: {}", fault["message"].as_str().unwrap_or_default()),
+        Voice::Words => aside(format_args!("fw: {}\n", fault["message"].as_str().unwrap_or_default())),
         Voice::Json => {
             let object = json!({ "command": command, "ok": false, "error": fault });
-            println!("{}", serde_json::to_string_pretty(&object).unwrap_or_default());
+            let text = serde_json::to_string_pretty(&object).unwrap_or_default();
+            // Where nothing can be written, the exit code still tells.
+            let _ = writeln!(io::stdout(), "{text}");
         }
     }
+}
+
+/// Words beside the result, on standard error. Where nobody can hear them they are lost, and nothing else is.
+pub(crate) fn aside(words: std::fmt::Arguments<'_>) {
+    // In one write, so that lines of several processes do not mix.
+    let _ = io::stderr().write_all(words.to_string().as_bytes());
 }
 
 /// A request that cannot be served as it was put.

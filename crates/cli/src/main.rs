@@ -1,5 +1,7 @@
 //! `fw`: one tool for Tensogram, BinTensors and struct-frame data.
 #![forbid(unsafe_code)]
+// These panic where nothing can be written: see `exit::aside` and `commands::print`.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args; // what the user may say
 mod commands; // one file per command

@@ -3,7 +3,7 @@
 use crate::args::{Cat, Command, Dump, Store};
 use crate::commands::surveyed::{beside, in_file};
 use crate::commands::{cat, dump, info, ls, print, print_report};
-use crate::exit::{Failure, Outcome, Usage};
+use crate::exit::{Failure, Outcome, Usage, aside};
 use crate::input::Input;
 use anyhow::{Context, Result};
 use framewright::convert::{self, Format, Named, named_objects};
@@ -173,7 +173,7 @@ fn dumped(args: &Dump, file: &RemoteFile) -> Result<()> {
     } else if args.message.is_none()
         && let Some(finding) = beside(file.source().object_len(), &file.message_layouts()?)
     {
-        eprintln!("{finding}");
+        aside(format_args!("{finding}\n"));
     }
     Ok(())
 }

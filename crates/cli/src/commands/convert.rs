@@ -2,7 +2,7 @@
 
 use super::{print, print_report, schema, unclaimed};
 use crate::args::{Convert, Digest, OnMissing, Target};
-use crate::exit::{Outcome, Usage};
+use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::render::{Bar, count, parse_size, size};
 use anyhow::{Result, bail};
@@ -60,7 +60,7 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     } else if !args.quiet {
         print(&text(&done))?;
         for group in Loss::grouped(&done.losses).iter().chain(&Loss::grouped(&done.notes)) {
-            eprintln!("fw: {group}");
+            aside(format_args!("fw: {group}\n"));
         }
     }
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
@@ -115,7 +115,7 @@ fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
         let (frames, columns) = (count(done.frames as usize, "frame"), count(done.columns, "column"));
         print(&format!("wrote {}: {frames} ({}), {columns}\n", done.file.display(), done.framing))?;
         for group in Loss::grouped(&done.losses) {
-            eprintln!("fw: {group}");
+            aside(format_args!("fw: {group}\n"));
         }
     }
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })

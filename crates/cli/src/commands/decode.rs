@@ -2,7 +2,7 @@
 
 use super::schema;
 use crate::args::Decode;
-use crate::exit::Outcome;
+use crate::exit::{Outcome, aside};
 use crate::frames::{Feed, chosen, complaint};
 use crate::render::Table;
 use anyhow::Result;
@@ -88,7 +88,7 @@ impl<W: Write> Printer<'_, '_, W> {
 
     fn complain(&mut self, words: &str) {
         self.damage += 1;
-        eprintln!("fw: {}: {words}", self.name);
+        aside(format_args!("fw: {}: {words}\n", self.name));
     }
 
     fn check(&mut self) -> Result<()> {

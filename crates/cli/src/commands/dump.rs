@@ -3,7 +3,7 @@
 use super::surveyed::{beside, in_file};
 use super::{print, print_report};
 use crate::args::Dump;
-use crate::exit::{Outcome, Usage};
+use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::render::{byte_map, byte_map_by, compact, shape, size, tree};
 use anyhow::Result;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Dump, input: &Input) -> Result<Outcome> {
     } else if args.message.is_none()
         && let Some(finding) = beside(std::fs::metadata(input.path())?.len(), &spans)
     {
-        eprintln!("{finding}");
+        aside(format_args!("{finding}\n"));
     }
     Ok(Outcome::Fine)
 }

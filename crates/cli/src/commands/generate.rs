@@ -2,7 +2,7 @@
 
 use super::{print, print_report};
 use crate::args::Gen;
-use crate::exit::{Outcome, Usage};
+use crate::exit::{Outcome, Usage, aside};
 use crate::render::count;
 use anyhow::Result;
 use framewright::codegen::{
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
     let compiled = schema::check_with(&Disk, &args.schema, &compile);
     let findings = compiled.diagnostics.to_report();
     if !args.json {
-        eprint!("{}", compiled.diagnostics);
+        aside(format_args!("{}", compiled.diagnostics));
     }
     let Some(schema) = compiled.schema else {
         if args.json {

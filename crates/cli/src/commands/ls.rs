@@ -3,7 +3,7 @@
 use super::surveyed::{beside, in_file};
 use super::{print, print_report};
 use crate::args::Ls;
-use crate::exit::Outcome;
+use crate::exit::{Outcome, aside};
 use crate::input::Input;
 use crate::render::{Table, shape, size};
 use anyhow::Result;
@@ -41,7 +41,7 @@ fn tensors(args: &Ls, input: &Input) -> Result<Outcome> {
     } else {
         print(&tensors_listing(&rows))?;
         for array in file.unreadable() {
-            eprintln!("fw: note, array {:?}: {}", array.name, array.what);
+            aside(format_args!("fw: note, array {:?}: {}\n", array.name, array.what));
         }
     }
     Ok(Outcome::Fine)
@@ -116,7 +116,7 @@ pub(crate) fn listing(file_len: u64, spans: &[Span], surveys: impl Iterator<Item
     if let Some(finding) = beside(file_len, spans) {
         remarks.push_str(&format!("{finding}\n"));
     }
-    eprint!("{remarks}");
+    aside(format_args!("{remarks}"));
     Ok(table.render())
 }
 

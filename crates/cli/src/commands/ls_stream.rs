@@ -3,7 +3,7 @@
 use super::ls::{COLUMNS, object_name, pipeline};
 use super::print;
 use crate::args::Ls;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, aside};
 use crate::input::Input;
 use crate::render::{Table, shape, size};
 use anyhow::Result;
@@ -45,7 +45,7 @@ fn listed(args: &Ls, stream: impl Read) -> Result<Outcome> {
             print(&format!("{}\n", json!({ "error": { "code": code, "message": words, "position": position } })))?;
         } else {
             listing.borrow_mut().show()?;
-            eprintln!("{words}");
+            aside(format_args!("{words}\n"));
         }
         anyhow::Ok(Outcome::Invalid)
     };

@@ -2,7 +2,7 @@
 
 use super::{print, print_report};
 use crate::args::Recover;
-use crate::exit::{Failure, Outcome, Usage};
+use crate::exit::{Failure, Outcome, Usage, aside};
 use crate::input::Input;
 use crate::render::{count, size};
 use anyhow::Result;
@@ -38,7 +38,7 @@ fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
         print_report("recover", recovery.is_complete(), serde_json::to_value(&recovery)?)?;
     } else {
         for finding in recovery.report.findings() {
-            eprintln!("{finding}");
+            aside(format_args!("{finding}\n"));
         }
         print(&summary(&recovery, &args.output))?;
     }

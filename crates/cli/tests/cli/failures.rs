@@ -352,3 +352,36 @@ fn help_is_there_for_every_command() {
     }
     assert!(fw(&folder, "--version").text().starts_with("fw "));
 }
+
+/// Where nobody can hear what went wrong, the exit code still tells.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_can_be_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bad = "package bad; message Ping { option msgid = 1; uint9 seq = 1; }";
+    std::fs::write(folder.path().join("bad.sf"), bad).expect("written");
+    std::fs::write(folder.path().join("e.tgm"), b"").expect("written");
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+    for (line, code) in [
+        ("gen bad.sf --lang c -o g", 1),
+        ("schema check bad.sf", 1),
+        ("schema layout bad.sf", 1),
+        ("ls absent", 2),
+        ("ls absent --json", 2),
+        ("ls e.tgm", 0),
+        ("frobnicate", 2),
+        ("info --json", 2),
+    ] {
+        let run = |out: Stdio, err: Stdio| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_fw"));
+            command.args(line.split(' ')).current_dir(folder.path()).stdin(Stdio::null()).stdout(out).stderr(err);
+            command.status().expect("fw runs").code()
+        };
+        assert_eq!(run(Stdio::null(), full().into()), Some(code), "fw {line}");
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        assert_eq!(run(Stdio::null(), writer.into()), Some(code), "fw {line}");
+        // A result that cannot be written is a failure, too.
+        assert_eq!(run(full().into(), full().into()), Some(code.max(u8::from(line == "ls e.tgm").into())), "fw {line}");
+    }
+}
