@@ -15,16 +15,24 @@ pub(crate) fn message(objects: usize, shape: &[u64]) -> Vec<u8> {
     fw_tensogram::encode(&GlobalMetadata::default(), &parts, &EncodeOptions::default()).expect("encodes")
 }
 
-/// A file of `count` messages with one object of `elements` values each.
-pub(crate) fn many(folder: &Path, count: usize, elements: u64) -> PathBuf {
-    let path = folder.join(format!("many-{count}-{elements}.tgm"));
-    let one = message(1, &[elements]);
+/// A file of `count` messages with one object of this shape each, written in large pieces.
+pub(crate) fn many(folder: &Path, count: usize, shape: &[u64]) -> PathBuf {
     // Large writes make large folios in the page cache. In small ones every read of another message waits for memory several
-    // times over, and that is all that is measured then.
-    let mut file = std::io::BufWriter::with_capacity(4 << 20, std::fs::File::create(&path).expect("a file"));
-    (0..count).for_each(|_| file.write_all(&one).expect("written"));
+    // times over, and that is nearly all that is measured then.
+    repeated(&folder.join("many.tgm"), count, &message(1, shape), 4 << 20)
+}
+
+/// The same file, written one message at a time.
+pub(crate) fn one_by_one(folder: &Path, count: usize, shape: &[u64]) -> PathBuf {
+    repeated(&folder.join("one-by-one.tgm"), count, &message(1, shape), 0)
+}
+
+/// Writes are of `piece` bytes, or of one message where that is longer.
+fn repeated(path: &Path, count: usize, message: &[u8], piece: usize) -> PathBuf {
+    let mut file = std::io::BufWriter::with_capacity(piece, std::fs::File::create(path).expect("a file"));
+    (0..count).for_each(|_| file.write_all(message).expect("written"));
     file.flush().expect("written");
-    path
+    path.to_owned()
 }
 
 /// Two messages with `junk` bytes between them that are not a message.

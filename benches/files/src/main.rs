@@ -5,6 +5,7 @@
 
 mod fixtures; // files to measure on
 mod ours; // our side, which the tests of the crate run too
+mod peer; // the reference's side
 mod rows; // what is measured, and what was promised
 
 use bench_harness::{Check, Duel, Effort, settled};
@@ -21,8 +22,8 @@ fn main() -> ExitCode {
     let again = if flag("--check") { 5 } else { 0 };
     let folder = tempfile::tempdir().expect("a folder for the files");
     let mut check = Check::default();
-    println!("| row | ours µs | beside it | its µs | times | target | pages ours | its pages |");
-    println!("|---|--:|---|--:|--:|--:|---|---|");
+    println!("| row | ours µs | beside it | its µs | times | median | target | pages ours | its pages |");
+    println!("|---|--:|---|--:|--:|--:|--:|---|---|");
     for row in ROWS.iter().filter(|row| only.is_none_or(|text| row.name.contains(text.as_str()))) {
         let mut run = (row.prepare)(folder.path());
         for against in &mut run.against {
@@ -44,11 +45,12 @@ fn main() -> ExitCode {
 
 fn print(row: &str, against: &Against<'_>, found: &Duel) {
     println!(
-        "| {row} | {:.2} | {} | {:.2} | {:.2} | {} | {} | {} |",
+        "| {row} | {:.2} | {} | {:.2} | {:.2} | {:.2} | {} | {} | {} |",
         found.ours.micros(1),
         against.name,
         found.peer.micros(1),
         found.times(),
+        found.median(),
         against.target.map_or_else(String::new, |target| ((target * 100.0).round() / 100.0).to_string()),
         found.ours.pages(),
         found.peer.pages(),

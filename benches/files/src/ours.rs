@@ -21,11 +21,11 @@ pub(crate) fn object(message: &[u8], index: usize, options: &DecodeOptions) -> V
     view.object(index).expect("is there").decode(options).expect("decodes")
 }
 
-/// Maps a file and touches the first byte of its first object.
-pub(crate) fn first_mapped(path: &Path, promise: LeftAlone) -> u8 {
+/// Maps a file and does something with the bytes of its first object.
+pub(crate) fn mapped<A>(path: &Path, promise: LeftAlone, work: impl FnOnce(&[u8]) -> A) -> A {
     let file = TensogramFile::open_mmap(path, promise).expect("opens");
     let view = file.view(0).expect("is there");
-    view.object(0).expect("is there").bytes().expect("raw")[0]
+    work(view.object(0).expect("is there").bytes().expect("raw"))
 }
 
 /// Copies the first object of a message in memory to where the caller wants it.

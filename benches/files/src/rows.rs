@@ -1,6 +1,6 @@
 //! What is measured, and what was promised.
 
-use crate::{fixtures, ours};
+use crate::{fixtures, ours, peer};
 use bench_harness::{Duel, Effort, duel, pass};
 use fw_source::LeftAlone;
 use fw_tensogram::DecodeOptions;
@@ -43,8 +43,9 @@ impl<'a> Against<'a> {
 }
 
 pub(crate) const ROWS: &[Row] = &[
-    Row { name: "open and count, 20 000 messages of 0.5 kB", prepare: |folder| count(folder, 40, 10.0, None) },
-    Row { name: "open and count, 20 000 messages of 33 kB", prepare: |folder| count(folder, 8_192, 2.0, Some(0.8)) },
+    Row { name: "open and count, 20 000 messages of 0.5 kB", prepare: short },
+    Row { name: "open and count, 20 000 messages of 33 kB", prepare: long },
+    Row { name: "open and count, 20 000 messages of 33 kB, written one by one", prepare: long_one_by_one },
     Row { name: "open and count, 4 MiB of junk between two messages", prepare: junk },
     Row { name: "metadata of a message of 64 MiB, from a file", prepare: metadata },
     Row { name: "object 4 999 of 5 000, from memory", prepare: late_object },
@@ -53,38 +54,50 @@ pub(crate) const ROWS: &[Row] = &[
     Row { name: "16×16 of 4096×4096 values in a message of 1 GiB, from a file", prepare: window },
 ];
 
-fn peer_options() -> tensogram::DecodeOptions {
-    tensogram::DecodeOptions::default()
+const COUNT: usize = 20_000;
+
+/// As short as messages of one object are.
+fn short(folder: &Path) -> Run {
+    let path = fixtures::many(folder, COUNT, &[]);
+    assert_eq!(path.metadata().expect("is there").len(), 544 * COUNT as u64);
+    let limit = Against::limit("reading the file", read_whole(&path));
+    Run { against: vec![Against::new("tensogram", 10.0, count(&path)), limit] }
 }
 
-fn count(folder: &Path, elements: u64, target: f64, floor: Option<f64>) -> Run {
-    const COUNT: usize = 20_000;
-    let path = fixtures::many(folder, COUNT, elements);
-    let whole = read_whole(&path);
-    let (by_peer, by_calls) = (path.clone(), path);
-    let peer = move |effort| {
-        let peer = || tensogram::TensogramFile::open(&by_peer).expect("opens").message_count().expect("counts");
-        assert_eq!((ours::count(&by_peer), peer()), (COUNT, COUNT));
-        duel(effort, || ours::count(&by_peer), peer)
-    };
-    let calls = move |effort| {
+fn long(folder: &Path) -> Run {
+    let path = fixtures::many(folder, COUNT, &[8_192]);
+    let limit = Against::new("a bare `pread` per message", 0.8, read_ends(&path));
+    Run { against: vec![Against::new("tensogram", 2.0, count(&path)), limit] }
+}
+
+/// What the reads cost when the page cache holds the file in small pieces; there is nothing in it that could be promised.
+fn long_one_by_one(folder: &Path) -> Run {
+    let path = fixtures::one_by_one(folder, COUNT, &[8_192]);
+    let limit = Against::limit("a bare `pread` per message", read_ends(&path));
+    Run { against: vec![Against::limit("tensogram", count(&path)), limit] }
+}
+
+fn count(path: &Path) -> impl FnMut(Effort) -> Duel + 'static {
+    let path = path.to_owned();
+    assert_eq!((ours::count(&path), peer::count(&path)), (COUNT, COUNT));
+    move |effort| duel(effort, || ours::count(&path), || peer::count(&path))
+}
+
+/// Counting beside one read per message, of the end of one and the beginning of the next.
+fn read_ends(path: &Path) -> impl FnMut(Effort) -> Duel + 'static {
+    let path = path.to_owned();
+    move |effort| {
         let bare = || {
-            let file = File::open(&by_calls).expect("opens");
+            let file = File::open(&path).expect("opens");
             let each = file.metadata().expect("has a length").len() / COUNT as u64;
-            // The end of one message and the beginning of the next.
             let mut ends = [0; 48];
             for place in 1..COUNT as u64 {
                 file.read_exact_at(&mut ends, place * each - 24).expect("reads");
                 black_box(&ends);
             }
         };
-        duel(effort, || ours::count(&by_calls), bare)
-    };
-    let limit = match floor {
-        Some(target) => Against::new("a bare `pread` per message", target, calls),
-        None => Against::limit("reading the file", whole),
-    };
-    Run { against: vec![Against::new("tensogram", target, peer), limit] }
+        duel(effort, || ours::count(&path), bare)
+    }
 }
 
 /// Counting beside reading the whole file in pieces, which is what finding every message takes where they are short.
@@ -105,24 +118,18 @@ fn read_whole(path: &Path) -> impl FnMut(Effort) -> Duel + 'static {
 fn junk(folder: &Path) -> Run {
     let path = fixtures::gap(folder, 4 << 20);
     let whole = read_whole(&path);
-    let measure = move |effort: Effort| {
-        let ours = || ours::count(&path);
-        let peer = || tensogram::TensogramFile::open(&path).expect("opens").message_count().expect("counts");
-        assert_eq!(ours(), 2);
-        // The peer takes seconds: once is enough.
-        duel(Effort { rounds: 1, ..effort }, ours, peer)
-    };
+    assert_eq!((ours::count(&path), peer::count(&path)), (2, 2));
+    // The peer takes seconds: once is enough.
+    let once = |effort| Effort { rounds: 1, ..effort };
+    let measure = move |effort| duel(once(effort), || ours::count(&path), || peer::count(&path));
     Run { against: vec![Against::new("tensogram", 1_000.0, measure), Against::limit("reading the file", whole)] }
 }
 
 fn metadata(folder: &Path) -> Run {
     let path = fixtures::single(folder, 1, &[16 << 20]);
     let by_calls = path.clone();
-    let measure = move |effort| {
-        let ours = || ours::metadata(&path);
-        let peer = || tensogram::TensogramFile::open(&path).expect("opens").decode_metadata(0).expect("metadata");
-        duel(effort, ours, peer)
-    };
+    assert_eq!(ours::metadata(&path), peer::as_ours(&peer::metadata(&path)));
+    let measure = move |effort| duel(effort, || ours::metadata(&path), || peer::metadata(&path));
     let calls = move |effort| {
         let bare = || {
             let file = File::open(&by_calls).expect("opens");
@@ -139,11 +146,9 @@ fn late_object(_: &Path) -> Run {
     let message = Rc::<[u8]>::from(fixtures::message(5_000, &[16]));
     let options = DecodeOptions::default();
     let (again, same) = (Rc::clone(&message), options.clone());
-    let measure = move |effort| {
-        let ours = || ours::object(&message, 4_999, &options);
-        let peer = || tensogram::decode_object(&message, 4_999, &peer_options()).expect("decodes");
-        duel(effort, ours, peer)
-    };
+    assert_eq!(ours::object(&message, 4_999, &options), peer::object(&message, 4_999));
+    let measure =
+        move |effort| duel(effort, || ours::object(&message, 4_999, &options), || peer::object(&message, 4_999));
     // Where every object begins and how long it is, as the index says it.
     let index = vec![1; 5_000 * 2 * 8];
     let numbers = move |effort| duel(effort, || ours::object(&again, 4_999, &same), || pass(&index));
@@ -155,15 +160,11 @@ fn mapped(folder: &Path) -> Run {
     let path = fixtures::single(folder, 1, &[16 << 20]);
     // SAFETY: nobody else knows the file, which lies in our own temporary folder.
     let promise = unsafe { LeftAlone::promised() };
-    let first = move |path: &Path| ours::first_mapped(path, promise);
+    let first = move |path: &Path| ours::mapped(path, promise, |bytes| bytes[0]);
+    // The whole object, as its first element is zero.
+    assert!(ours::mapped(&path, promise, <[u8]>::to_vec) == peer::first(&path), "objects differ");
     let (by_peer, by_map) = (path.clone(), path);
-    let peer = move |effort| {
-        let peer = || {
-            let file = tensogram::TensogramFile::open(&by_peer).expect("opens");
-            file.decode_message(0, &peer_options()).expect("decodes").1[0].1[0]
-        };
-        duel(effort, || first(&by_peer), peer)
-    };
+    let peer = move |effort| duel(effort, || first(&by_peer), || peer::first(&by_peer)[0]);
     let map = move |effort| {
         let bare = || {
             let file = File::open(&by_map).expect("opens");
@@ -180,8 +181,10 @@ fn copied(folder: &Path) -> Run {
     const LEN: usize = 64 << 20;
     let message = std::fs::read(fixtures::single(folder, 1, &[16 << 20])).expect("readable");
     let (mut out, mut other) = (vec![1u8; LEN], vec![1u8; LEN]);
-    let source = vec![7u8; LEN];
     let options = DecodeOptions::default().with_threads(1);
+    let source = peer::object(&message, 0);
+    ours::copied(&message, &options, &mut out);
+    assert!(out == source, "objects differ");
     let measure = move |effort| {
         let ours = || ours::copied(&message, &options, &mut out);
         duel(effort, ours, || black_box(&mut other).copy_from_slice(black_box(&source)))
@@ -196,15 +199,9 @@ fn window(folder: &Path) -> Run {
     let selection = Selection::from([2000..2016, 1000..1016]);
     let ours = move |path: &Path| ours::window(path, 9, &selection, &options);
     let (by_peer, by_calls, again) = (path.clone(), path, ours.clone());
-    let peer = move |effort| {
-        let ranges: Vec<(u64, u64)> = (2000..2016).map(|row| (row * SIDE + 1000, 16)).collect();
-        let peer = || {
-            let file = tensogram::TensogramFile::open(&by_peer).expect("opens");
-            let message = file.read_message(0).expect("reads");
-            tensogram::decode_range(&message, 9, &ranges, &peer_options()).expect("decodes")
-        };
-        duel(effort, || ours(&by_peer), peer)
-    };
+    let ranges: Vec<(u64, u64)> = (2000..2016).map(|row| (row * SIDE + 1000, 16)).collect();
+    assert_eq!(ours(&by_peer).data(), peer::ranges(&by_peer, 9, &ranges).concat());
+    let peer = move |effort| duel(effort, || ours(&by_peer), || peer::ranges(&by_peer, 9, &ranges));
     let calls = move |effort| {
         let bare = || {
             let file = File::open(&by_calls).expect("opens");

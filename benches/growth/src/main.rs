@@ -13,8 +13,10 @@ use fw_bintensors::BinTensors;
 use fw_tensogram::{MessageView, TensogramFile};
 use peak_alloc::PeakAlloc;
 use plot::{draw, duration, size};
+use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -36,13 +38,14 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let folder = tempfile::tempdir().expect("a folder for the files");
+    let files = BTreeMap::from(COUNTS.map(|count| (count, bintensors(count))));
     let curves = [
         curve("open a file and count its messages", |count| {
-            let path = fixtures::many(folder.path(), count, 16);
+            let path = fixtures::many(folder.path(), count, &[16]);
             move || TensogramFile::open(&path).expect("opens").message_count().expect("counts")
         }),
         curve("one message of a file that is open", |count| {
-            let path = fixtures::many(folder.path(), count, 16);
+            let path = fixtures::many(folder.path(), count, &[16]);
             let file = TensogramFile::open(&path).expect("opens");
             file.message_count().expect("counts");
             move || file.read_message(count / 2).expect("reads").len()
@@ -59,10 +62,10 @@ fn main() -> ExitCode {
             }
         }),
         curve("open BinTensors and look up one tensor", |count| {
-            let file = bintensors(count);
-            let name = format!("tensor.{:07}", count / 2);
-            move || BinTensors::deserialize(&file).expect("opens").tensor(&name).expect("is there").data().len()
+            let (file, name) = (&files[&count], tensor(count / 2));
+            move || BinTensors::deserialize(file).expect("opens").tensor(&name).expect("is there").data().len()
         }),
+        lookups("one tensor of BinTensors that are open", &files),
     ];
     println!("| what | {} |", COUNTS.map(|count| count.to_string()).join(" | "));
     println!("|---|{}", "--:|".repeat(COUNTS.len()));
@@ -90,9 +93,42 @@ fn curve<W: FnMut() -> usize>(name: &'static str, prepare: impl Fn(usize) -> W) 
     curve
 }
 
+/// Lookups by binary search. One takes hardly longer than the clock does, so a thousand are timed at once; and a file that many
+/// have been made in builds a hash index, so each is asked for few and then opened anew, which is not timed.
+fn lookups(name: &'static str, files: &BTreeMap<usize, Vec<u8>>) -> Curve {
+    const LOOKUPS: usize = 1_000;
+    let mut curve = Curve { name, times: Vec::new(), memory: Vec::new() };
+    for (count, file) in files {
+        // In no order, so that one lookup says nothing of the next.
+        let names: Vec<String> = (1..=LOOKUPS).map(|step| tensor(((step * 2_654_435_761) >> 7) % count)).collect();
+        let parts = names.chunks((count / 64).max(1));
+        let mut best = Duration::MAX;
+        for _ in 0..20 {
+            let opened: Vec<_> =
+                parts.clone().map(|part| (BinTensors::deserialize(file).expect("opens"), part)).collect();
+            let held = ALLOCATOR.current_usage();
+            ALLOCATOR.reset_peak_usage();
+            let begin = Instant::now();
+            for (file, names) in &opened {
+                names.iter().for_each(|name| drop(black_box(file.tensor(name).expect("is there"))));
+            }
+            best = best.min(begin.elapsed());
+            assert_eq!(ALLOCATOR.peak_usage(), held, "a search takes no memory");
+        }
+        curve.memory.push((*count, 0.0));
+        curve.times.push((*count, best.as_nanos() as f64 / LOOKUPS as f64));
+    }
+    curve
+}
+
 fn bintensors(count: usize) -> Vec<u8> {
     let data = [0u8; 16];
-    let names: Vec<String> = (0..count).map(|at| format!("tensor.{at:07}")).collect();
+    let names: Vec<String> = (0..count).map(tensor).collect();
     let view = || fw_bintensors::TensorView::new(fw_bintensors::Dtype::F32, vec![4], &data).expect("a view");
     fw_bintensors::serialize(names.iter().map(|name| (name, view())), &None).expect("serialises")
+}
+
+/// Names are as long as each other, so their order is that of their numbers.
+fn tensor(place: usize) -> String {
+    format!("tensor.{place:07}")
 }

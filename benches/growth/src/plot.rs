@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// There is no background, and every colour is of middling lightness: the plot is read on a light page and on a dark one.
 pub(crate) fn draw(curves: &[Curve]) -> String {
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 980 480\" font-family=\"sans-serif\" font-size=\"13\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 980 510\" font-family=\"sans-serif\" font-size=\"13\" \
          fill=\"{INK}\" role=\"img\">\n<title>Time and peak memory from ten to a million</title>\n"
     );
     axes(&mut svg, TIME, "time of one call", duration);
@@ -47,13 +47,15 @@ enum Mark {
     Square,
     Diamond,
     Triangle,
+    Cross,
 }
 
-const STYLES: [Style; 4] = [
+const STYLES: [Style; 5] = [
     Style { colour: "#2a8ac4", mark: Mark::Disc },
     Style { colour: "#d9622b", mark: Mark::Square },
     Style { colour: "#3a9d5d", mark: Mark::Diamond },
     Style { colour: "#a061d1", mark: Mark::Triangle },
+    Style { colour: "#c03f86", mark: Mark::Cross },
 ];
 
 fn x(left: f64, count: usize) -> f64 {
@@ -104,6 +106,7 @@ fn mark(svg: &mut String, x: f64, y: f64, style: &Style) {
         Mark::Square => "m-4 -4h8v8h-8z",
         Mark::Diamond => "m0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z",
         Mark::Triangle => "m0 -5.5l5 9h-10z",
+        Mark::Cross => "m-1.5 -5.5h3v4h4v3h-4v4h-3v-4h-4v-3h4z",
     };
     let _ = writeln!(svg, "<path d=\"M{x:.1} {y:.1}{shape}\" fill=\"{}\"/>", style.colour);
 }
