@@ -161,3 +161,11 @@ pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) store: Store,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = "What an earlier tour wrote is replaced, unless it was changed since.")]
+pub(crate) struct Tour {
+    /// Replace files in ./fw-tour that no tour wrote, or that were changed since
+    #[arg(long)]
+    pub(crate) force: bool,
+}

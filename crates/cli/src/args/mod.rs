@@ -1,10 +1,10 @@
 //! What the user may say.
 
-mod files; // recover, convert, diff
+mod files; // recover, convert, diff, tour
 mod frames; // decode, encode, schema, gen
 mod look; // info, ls, dump, validate, cat
 
-pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target};
+pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
 pub(crate) use frames::{Decode, Encode, Gen, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
 pub(crate) use look::{Cat, Dump, Info, Ls, Mode, Store, Validate};
 
@@ -57,7 +57,7 @@ pub(crate) enum Command {
     /// Generate source code, a dissector or documents from a struct-frame schema
     Gen(Gen),
     /// Make sample files in ./fw-tour and show what fw can do with them
-    Tour,
+    Tour(Tour),
 }
 
 impl Command {
@@ -76,7 +76,7 @@ impl Command {
             Self::Encode(_) => "encode",
             Self::Schema(_) => "schema",
             Self::Gen(_) => "gen",
-            Self::Tour => "tour",
+            Self::Tour(_) => "tour",
         }
     }
 

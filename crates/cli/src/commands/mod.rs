@@ -43,7 +43,7 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Encode(args) => encode::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Gen(args) => generate::run(args),
-        Command::Tour => tour::run(),
+        Command::Tour(args) => tour::run(args),
     }
 }
 

@@ -1,8 +1,10 @@
 //! `fw tour`: the main job end to end on made-up data, leaving files to look at.
 
 use super::{ls, print, validate};
+use crate::args::Tour;
 use crate::exit::{Outcome, Usage};
 use anyhow::{Context, Result};
+use framewright::bytes::checksum::xxh3_64;
 use framewright::convert::{
     ConvertOptions, DiffOptions, Loss, columns_to_frames, convert, diff, frames_to_columns, open,
 };
@@ -18,31 +20,51 @@ use std::path::Path;
 
 const DIRECTORY: &str = "fw-tour";
 
-pub(crate) fn run() -> Result<Outcome> {
+pub(crate) fn run(args: &Tour) -> Result<Outcome> {
     let directory = Path::new(DIRECTORY);
-    clear(directory)?;
+    if directory.exists() && !directory.is_dir() {
+        return Err(Usage(format!("{DIRECTORY} is there and no folder; run fw tour somewhere else")).into());
+    }
+    if !args.force {
+        unclaimed(directory)?;
+    }
+    fs::create_dir_all(directory).with_context(|| DIRECTORY.to_owned())?;
+    // Everything is made aside first: a tour that breaks off leaves what an earlier one wrote.
+    let fresh = tempfile::tempdir_in(directory).with_context(|| DIRECTORY.to_owned())?;
+    let text = guided(fresh.path())?.replace(&fresh.path().display().to_string(), DIRECTORY);
+    settle(fresh.path(), directory)?;
+    drop(fresh);
+    print(&text)?;
+    Ok(Outcome::Fine)
+}
+
+/// Makes the files, and tells about them.
+fn guided(directory: &Path) -> Result<String> {
+    let mut told = String::new();
+    let mut say = |title: &str, body: &str| {
+        told += &format!("{title}\n\n{}\n", body.lines().map(|line| format!("    {line}\n")).collect::<String>());
+    };
     let forecast = directory.join("forecast.tgm");
     let file = write_forecast(&forecast)?;
     say(
         "1. Write three forecast steps: temperature raw, pressure packed, snow compressed with its NaN in a mask",
         &format!("wrote {}\n", forecast.display()),
-    )?;
-    say("2. List them (fw ls)", &listed(&file)?)?;
-    say("3. Read one value without copying anything", &first_value(&file)?)?;
+    );
+    say("2. List them (fw ls)", &listed(&file)?);
+    say("3. Read one value without copying anything", &first_value(&file)?);
     let options = ValidateOptions::mode(ValidateMode::Full);
     let report = validate_file(&forecast, &options)?;
-    say("4. Validate (fw validate --mode full)", &validate::text(&report, "forecast.tgm"))?;
+    say("4. Validate (fw validate --mode full)", &validate::text(&report, "forecast.tgm"));
     let damaged = directory.join("damaged.tgm");
     let what = damage(&forecast, &damaged)?;
     let report = validate_file(&damaged, &options)?;
-    say(&format!("5. Damage a copy ({what}) and validate it"), &validate::text(&report, "damaged.tgm"))?;
-    say("6. Name every byte (fw dump --hex); the first lines", &first_lines(&file)?)?;
+    say(&format!("5. Damage a copy ({what}) and validate it"), &validate::text(&report, "damaged.tgm"));
+    say("6. Name every byte (fw dump --hex); the first lines", &first_lines(&file)?);
     let arrays = directory.join("forecast.npz");
-    say("7. Convert to NumPy (fw convert) and compare (fw diff)", &converted(&forecast, &arrays)?)?;
-    say("8. Write a robot's frames from JSON (fw encode), and read them again (fw decode)", &robot(directory)?)?;
-    say("9. Turn the capture into columns (fw convert) and back", &flight(directory)?)?;
-    print(&next_steps())?;
-    Ok(Outcome::Fine)
+    say("7. Convert to NumPy (fw convert) and compare (fw diff)", &converted(&forecast, &arrays)?);
+    say("8. Write a robot's frames from JSON (fw encode), and read them again (fw decode)", &robot(directory)?);
+    say("9. Turn the capture into columns (fw convert) and back", &flight(directory)?);
+    Ok(told + &next_steps())
 }
 
 fn listed(file: &TensogramFile) -> Result<String> {
@@ -50,28 +72,63 @@ fn listed(file: &TensogramFile) -> Result<String> {
     ls::listing(len, &file.message_layouts()?, ls::surveys(file)?)
 }
 
-/// Removes what an earlier tour left, and nothing else.
-fn clear(directory: &Path) -> Result<()> {
-    if directory.exists() && !directory.is_dir() {
-        return Err(Usage(format!("{DIRECTORY} is there and no folder; run fw tour somewhere else")).into());
-    }
-    fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-    for name in [
-        "forecast.tgm",
-        "damaged.tgm",
-        "forecast.npz",
-        "robot.sf",
-        "flight.jsonl",
-        "flight.bin",
-        "flight.tgm",
-        "again.bin",
-    ] {
-        match fs::remove_file(directory.join(name)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
+/// What a tour leaves.
+const FILES: [&str; 8] = [
+    "forecast.tgm",
+    "damaged.tgm",
+    "forecast.npz",
+    "robot.sf",
+    "flight.jsonl",
+    "flight.bin",
+    "flight.tgm",
+    "again.bin",
+];
+
+/// Where a tour notes the digests of its files, so that the next one knows them again.
+const NOTE: &str = ".tour";
+
+/// Only what an earlier tour wrote is replaced unasked, and only as long as nobody has changed it.
+fn unclaimed(directory: &Path) -> Result<()> {
+    let note = fs::read_to_string(directory.join(NOTE)).unwrap_or_default();
+    let mut foreign = Vec::new();
+    for name in FILES {
+        let own = match fs::read(directory.join(name)) {
+            Ok(bytes) => note.lines().any(|line| line == noted(name, &bytes)),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        };
+        if !own {
+            foreign.push(name);
         }
     }
-    Ok(())
+    if foreign.is_empty() {
+        return Ok(());
+    }
+    let text = format!(
+        "{DIRECTORY} has files that no tour wrote, or that were changed since: {}; --force replaces them, or run fw tour \
+         somewhere else",
+        foreign.join(", ")
+    );
+    Err(Usage(text).into())
+}
+
+/// Puts new files in the place of those of an earlier tour.
+fn settle(fresh: &Path, directory: &Path) -> Result<()> {
+    let mut note = String::new();
+    for name in FILES {
+        note += &format!("{}\n", noted(name, &fs::read(fresh.join(name))?));
+    }
+    // Both are vouched for while one takes the place of the other.
+    let before = fs::read_to_string(directory.join(NOTE)).unwrap_or_default();
+    fs::write(directory.join(NOTE), format!("{before}{note}"))?;
+    for name in FILES {
+        let place = directory.join(name);
+        fs::rename(fresh.join(name), &place).with_context(|| place.display().to_string())?;
+    }
+    Ok(fs::write(directory.join(NOTE), note)?)
+}
+
+fn noted(name: &str, bytes: &[u8]) -> String {
+    format!("{:016x} {name}", xxh3_64(bytes))
 }
 
 fn write_forecast(path: &Path) -> Result<TensogramFile> {
@@ -224,10 +281,6 @@ fn compile(directory: &Path) -> Result<Schema> {
     let path = directory.join("robot.sf");
     fs::write(&path, ROBOT)?;
     check(&path).into_result().map_err(|faults| anyhow::anyhow!("{faults}"))
-}
-
-fn say(title: &str, body: &str) -> Result<()> {
-    print(&format!("{title}\n\n{}\n", body.lines().map(|line| format!("    {line}\n")).collect::<String>()))
 }
 
 /// What to try next, with this program named the way it was called.

@@ -279,6 +279,7 @@ fn tour_is_quick_and_tidy() {
     assert_eq!(
         names(&folder.path().join("fw-tour")),
         [
+            ".tour",
             "again.bin",
             "damaged.tgm",
             "flight.bin",
@@ -304,6 +305,42 @@ fn tour() {
     fine(folder.path(), "validate fw-tour/forecast.tgm --mode full");
     assert_eq!(fw(folder.path(), "validate fw-tour/damaged.tgm").code, 1);
     fine(folder.path(), "diff fw-tour/forecast.tgm fw-tour/forecast.npz");
+}
+
+/// What others put into the folder stays there, and so does a finished tour whose reader goes away.
+#[test]
+fn tour_replaces_only_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join("fw-tour").join(name);
+    std::fs::create_dir(folder.path().join("fw-tour")).expect("made");
+    std::fs::write(at("robot.sf"), "precious").expect("written");
+    let refused = |name: &str| {
+        let run = fw(folder.path(), "tour");
+        assert_eq!((run.code, run.text()), (2, ""), "{}", run.err);
+        let words = format!("changed since: {name}; --force replaces them");
+        assert!(
+            run.err.starts_with("fw: fw-tour has files that no tour wrote") && run.err.contains(&words),
+            "{}",
+            run.err
+        );
+        assert_eq!(std::fs::read(at(name)).expect("there"), b"precious");
+    };
+    refused("robot.sf");
+    assert_eq!(std::fs::read_dir(folder.path().join("fw-tour")).expect("a folder").count(), 1, "nothing is made");
+    fine(folder.path(), "tour --force");
+    std::fs::write(at("mine.txt"), "mine").expect("written");
+    std::fs::remove_file(at("again.bin")).expect("removed");
+    fine(folder.path(), "tour");
+    std::fs::write(at("flight.jsonl"), "precious").expect("written");
+    refused("flight.jsonl");
+    fine(folder.path(), "tour --force");
+    assert_eq!(std::fs::read(at("mine.txt")).expect("there"), b"mine");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut again = std::process::Command::new(env!("CARGO_BIN_EXE_fw"));
+    assert!(again.arg("tour").current_dir(folder.path()).stdout(writer).status().expect("fw runs").success());
+    assert_eq!(std::fs::read_dir(folder.path().join("fw-tour")).expect("a folder").count(), 10);
+    fine(folder.path(), "validate fw-tour/flight.tgm --mode full");
 }
 
 /// Everything that a vector can do to us ends in an answer.
