@@ -34,11 +34,11 @@ pub(crate) fn ranges(path: &Path, object: usize, ranges: &[(u64, u64)]) -> Vec<V
 
 /// The peer's metadata as ours, to be compared.
 pub(crate) fn as_ours(metadata: &GlobalMetadata) -> fw_tensogram::GlobalMetadata {
-    let mut ours = fw_tensogram::GlobalMetadata::default();
-    ours.base = metadata.base.iter().map(map).collect();
-    ours.reserved = map(&metadata.reserved);
-    ours.extra = map(&metadata.extra);
-    ours
+    fw_tensogram::GlobalMetadata {
+        base: metadata.base.iter().map(map).collect(),
+        reserved: map(&metadata.reserved),
+        extra: map(&metadata.extra),
+    }
 }
 
 fn open(path: &Path) -> TensogramFile {
