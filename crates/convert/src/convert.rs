@@ -219,6 +219,11 @@ pub fn convert(
         Some(max) => shards::split(&sizes, max),
         None => vec![(0..sizes.len()).collect()],
     };
+    if let Some(max) = options.max_shard_size {
+        let what = format!("a tensor is not split; larger than {max} bytes, it makes a larger file");
+        let larger = target.tensors.iter().filter(|tensor| tensor.len > max);
+        found.extend(larger.map(|tensor| Loss::new(Feature::ShardSize, Some(tensor.name.clone()), what.clone())));
+    }
     let mut meter = write::Meter::new(options, done.bytes, input);
     if let [_] = &groups[..] {
         check_output(output, options.existing)?;

@@ -107,6 +107,8 @@ pub enum Feature {
     /// The stages that an object went through, or the compression of an array: its elements are written as they decode. A note,
     /// no loss.
     Encoding,
+    /// A shard that is larger than was asked for, because one tensor alone is: tensors are not split. A note, no loss.
+    ShardSize,
     /// Bytes that belong to no readable message.
     UnreadableBytes,
     /// The name of a tensor.
@@ -136,6 +138,7 @@ impl Feature {
             Self::TensorMetadata => "tensor_metadata",
             Self::Messages => "messages",
             Self::Encoding => "encoding",
+            Self::ShardSize => "shard_size",
             Self::UnreadableBytes => "unreadable_bytes",
             Self::Name => "name",
             Self::Order => "order",
@@ -150,7 +153,7 @@ impl Feature {
 
     /// True for changes of form that take nothing away: they are told, and do not count as losses.
     pub const fn is_note(self) -> bool {
-        matches!(self, Self::MetadataForm | Self::Messages | Self::Encoding)
+        matches!(self, Self::MetadataForm | Self::Messages | Self::Encoding | Self::ShardSize)
     }
 
     const fn title(self) -> &'static str {
@@ -160,6 +163,7 @@ impl Feature {
             Self::TensorMetadata => "lost tensor metadata",
             Self::Messages => "note, messages",
             Self::Encoding => "note, encoding",
+            Self::ShardSize => "note, shard size",
             Self::UnreadableBytes => "lost bytes",
             Self::Name => "lost name",
             Self::Order => "lost order",
