@@ -51,11 +51,16 @@ pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
         Voice::Words => aside(format_args!("fw: {}\n", fault["message"].as_str().unwrap_or_default())),
         Voice::Json => {
             let object = json!({ "command": command, "ok": false, "error": fault });
-            let text = serde_json::to_string_pretty(&object).unwrap_or_default();
+            let text = object_text(command, &object);
             // Where nothing can be written, the exit code still tells.
             let _ = writeln!(io::stdout(), "{text}");
         }
     }
+}
+
+/// An object as a command prints it: among lines it is a line.
+pub(crate) fn object_text(command: &str, object: &Value) -> String {
+    if command == "decode" { object.to_string() } else { format!("{object:#}") }
 }
 
 /// Words beside the result, on standard error. Where nobody can hear them they are lost, and nothing else is.

@@ -68,6 +68,13 @@ fn opened(url: &str, store: &Store, command: &str) -> Result<StoreSource> {
 /// A copy of an object, fetched piece by piece.
 fn copied(source: &StoreSource, url: &str, store: &Store, command: &str) -> Result<Input> {
     let (name, len) = (source.url(), source.object_len());
+    if Format::of_name(Path::new(file_name(url))) == Some(Format::ShardIndex) {
+        let text = format!(
+            "{name}: an index of shards is not read from URLs; fetch it and the files it names into one folder, or name one \
+             of those files"
+        );
+        return Err(Usage(text).into());
+    }
     if !store.allow_full_read {
         let text = format!("{name}: fw {command} has to read all {len} bytes of it; say --allow-full-read to let it");
         return Err(Usage(text).into());

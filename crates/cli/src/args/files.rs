@@ -14,7 +14,7 @@ pub(crate) struct Recover {
     /// The damaged file, which is only read, or a URL; - reads standard input to its end first
     pub(crate) file: PathBuf,
     /// The file to write: whole, or not at all
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = super::output::file())]
     pub(crate) output: PathBuf,
     /// Replace the output if it is there already
     #[arg(long)]
@@ -41,6 +41,7 @@ pub(crate) struct Convert {
     /// struct-frame capture; or a URL, or - for standard input
     pub(crate) input: PathBuf,
     /// The file to write; its name says which format, unless --to does
+    #[arg(value_parser = super::output::file())]
     pub(crate) output: PathBuf,
     /// The format to write
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -48,7 +49,8 @@ pub(crate) struct Convert {
     /// Begin the data of a BinTensors file at a multiple of N bytes: a power of two from 8 to 1048576
     #[arg(long, value_name = "N")]
     pub(crate) align: Option<u64>,
-    /// Split the output (BinTensors, safetensors) into files of at most SIZE, such as 5GB or 500MiB, with an index
+    /// Split the output (BinTensors, safetensors) into files of at most SIZE of data, such as 5GB or 500MiB, with an index; a
+    /// tensor is not split, and a larger one makes a larger file
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_shard_size: Option<String>,
     /// What to do with a tensor whose type the output format does not have

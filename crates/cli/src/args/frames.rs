@@ -60,8 +60,8 @@ pub(crate) struct Encode {
     /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq
     #[arg(long, short, value_name = "PROFILE")]
     pub(crate) profile: framewright::structframe::Framing,
-    /// Where to write the frames [default: standard output]
-    #[arg(long, short, value_name = "FILE")]
+    /// Where to write the frames; - is standard output [default: -]
+    #[arg(long, short, value_name = "FILE", value_parser = super::output::file_or_pipe())]
     pub(crate) output: Option<PathBuf>,
     /// Replace the output if it is there already
     #[arg(long, requires = "output")]
@@ -140,7 +140,7 @@ pub(crate) struct Gen {
     #[arg(long, short, value_name = "LANG", value_delimiter = ',', required = true)]
     pub(crate) lang: Vec<String>,
     /// The folder to write to; several languages get a folder each below it
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", value_parser = super::output::file())]
     pub(crate) output: PathBuf,
     /// Write nothing; exit 1 when a file on disk is missing or differs
     #[arg(long)]

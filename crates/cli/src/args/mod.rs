@@ -2,7 +2,8 @@
 
 mod files; // recover, convert, diff, tour
 mod frames; // decode, encode, schema, gen
-mod look; // info, ls, dump, validate, cat
+mod look;
+mod output; // where results may go // info, ls, dump, validate, cat
 
 pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
 pub(crate) use frames::{Decode, Encode, Gen, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
@@ -21,7 +22,8 @@ use clap::{Parser, Subcommand};
     version,
     about,
     after_help = "Exit codes, of every command:\n  0  fine, valid, equal\n  1  failed, invalid, different\n  2  usage: wrong \
-                  arguments, or a file that is not there or cannot be opened\n  3  done, and something was lost, which is \
+                  arguments, or a file that is not there or cannot be opened; of fw diff any failure, as 1 is \
+                  different\n  3  done, and something was lost, which is \
                   listed\n\nStart with: fw tour"
 )]
 pub(crate) struct Args {
@@ -80,7 +82,6 @@ impl Command {
         }
     }
 
-    /// The file that a command looks at, which may come from elsewhere.
     /// How it tells failures.
     pub(crate) const fn voice(&self) -> Voice {
         let json = match self {
@@ -91,6 +92,7 @@ impl Command {
             Self::Recover(args) => args.json,
             Self::Convert(args) => args.json,
             Self::Diff(args) => args.json,
+            Self::Decode(args) => args.json,
             Self::Encode(args) => args.json,
             Self::Gen(args) => args.json,
             Self::Schema(Schema::Check(args)) => args.json,

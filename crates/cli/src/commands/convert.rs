@@ -2,10 +2,10 @@
 
 use super::{print, print_report, schema, unclaimed};
 use crate::args::{Convert, Digest, OnMissing, Target};
-use crate::exit::{Outcome, Usage, aside};
+use crate::exit::{Failure, Outcome, Usage, aside};
 use crate::input::Input;
 use crate::render::{Bar, count, parse_size, size};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
 use framewright::convert::{
     CaptureConverted, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, Missing, NanBits,
@@ -54,7 +54,7 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     }));
     let done = convert(input.path(), &args.output, &options);
     bar.clear();
-    let done = done.or_else(refused)?;
+    let done = done.or_else(|error| refused(error, args.missing))?;
     if args.json {
         print_report("convert", true, json(&done, format))?;
     } else if !args.quiet {
@@ -122,11 +122,13 @@ fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
 }
 
 /// Says what would help, where something would.
-fn refused(error: ConvertError) -> Result<Converted> {
+fn refused(error: ConvertError, missing: OnMissing) -> Result<Converted> {
+    let with_help = |help: &str| Err(Failure::new(error.code(), format!("{error}{help}")).into());
     match error.code() {
-        "no_counterpart" => bail!("{error} (--missing raw, --missing skip)"),
-        "not_a_tensor" => bail!("{error} (--missing skip)"),
-        "one_array_only" => bail!("{error}, or pick one with fw cat --tensor NAME --npy"),
+        "no_counterpart" => with_help(" (--missing raw, --missing skip)"),
+        "not_a_tensor" if matches!(missing, OnMissing::Skip) => with_help("; without it nothing is left to convert"),
+        "not_a_tensor" => with_help(" (--missing skip)"),
+        "one_array_only" => with_help(", or pick one with fw cat --tensor NAME --npy"),
         "output_exists" => Err(Usage(format!("{error}; --force replaces it")).into()),
         "option_not_applicable" | "unsplittable_format" | "same_file" | "not_a_file" => {
             Err(Usage(error.to_string()).into())

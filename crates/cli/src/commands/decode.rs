@@ -13,7 +13,7 @@ use std::io::{BufWriter, Write};
 pub(crate) fn run(args: &Decode) -> Result<Outcome> {
     let schema = match schema::compiled(&args.schema)? {
         Ok(schema) => schema,
-        Err(faults) => return schema::refused("decode", false, &faults),
+        Err(faults) => return schema::refused("decode", args.json, &faults),
     };
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
     let codec = Codec::new(&schema).with_strictness(strictness);

@@ -13,6 +13,10 @@ use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 pub(crate) fn run(args: &Encode) -> Result<Outcome> {
+    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    if args.json && output.is_none() {
+        return Err(Usage("--json goes to standard output, and so do the frames; say --output FILE".to_owned()).into());
+    }
     let schema = match schema::compiled(&args.schema)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("encode", args.json, &faults),
@@ -26,7 +30,7 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
         let name = args.file.display().to_string();
         (name, Box::new(BufReader::with_capacity(1 << 16, input::file(&args.file, "encode")?)))
     };
-    let Some(path) = &args.output else {
+    let Some(path) = output else {
         let out = std::io::stdout().lock();
         if out.is_terminal() {
             return Err(

@@ -18,7 +18,7 @@ mod tour;
 mod validate;
 
 use crate::args::{Command, Store};
-use crate::exit::{Outcome, Usage};
+use crate::exit::{self, Outcome, Usage};
 use crate::input::Input;
 use anyhow::Result;
 use std::io::Write;
@@ -74,11 +74,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 pub(crate) fn print_report(command: &str, ok: bool, mut report: serde_json::Value) -> Result<()> {
     report["command"] = command.into();
     report["ok"] = ok.into();
-    print_json(&report)
-}
-
-fn print_json(value: &serde_json::Value) -> Result<()> {
-    print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+    print(&format!("{}\n", exit::object_text(command, &report)))
 }
 
 /// An output that is there already is replaced only on request, and a folder never.

@@ -4,6 +4,7 @@ mod capture;
 mod convert;
 mod failures;
 mod generate;
+mod outputs;
 mod pipe;
 mod recover;
 mod remote;
