@@ -29,14 +29,13 @@ pub(super) fn range(frame: &Frame<'_>, start: u64, threads: usize, out: &mut [u8
     Ok(())
 }
 
-/// Decodes everything on one thread into memory that is not cleared first: `len` bytes, as the frame was checked to hold.
+/// Decodes everything on one thread: `len` bytes, as the frame was checked to hold, in pieces as [`alloc::in_pieces`] has them.
 ///
 /// # Errors
 /// When a chunk or block is malformed, or there is no memory.
 pub(super) fn append(frame: &Frame<'_>, len: usize) -> Result<Vec<u8>, CodecError> {
     let mut out = alloc::with_capacity(len)?;
     let mut scratch = Scratch::default();
-    let mut buffer = Vec::new();
     for number in 0.. {
         if out.len() >= len {
             break;
@@ -50,22 +49,20 @@ pub(super) fn append(frame: &Frame<'_>, len: usize) -> Result<Vec<u8>, CodecErro
                 Body::Blocks(blocks) if shuffled => {
                     let filtered = grown(&mut scratch.filtered, block_len);
                     read_streams(&chunk, &blocks, start / chunk.block_len, filtered, &mut scratch.inner)?;
-                    // Elements in the cache, then where they belong; leftover bytes stay behind the planes.
+                    // Leftover bytes stay behind the planes.
                     let elements = block_len / chunk.typesize;
                     let (planes, rest) = filtered.split_at(elements * chunk.typesize);
-                    let piece = PIECE / chunk.typesize;
-                    for first in (0..elements).step_by(piece.max(1)) {
-                        let part = grown(&mut buffer, piece.max(1).min(elements - first) * chunk.typesize);
+                    let piece = (PIECE / chunk.typesize).max(1);
+                    for first in (0..elements).step_by(piece) {
+                        let part = alloc::extend(&mut out, piece.min(elements - first) * chunk.typesize)?;
                         unshuffle_range(planes, chunk.typesize, first, part);
-                        out.extend_from_slice(part);
                     }
                     out.extend_from_slice(rest);
                 }
                 _ => {
-                    let part = grown(&mut buffer, block_len);
+                    let part = alloc::extend(&mut out, block_len)?;
                     let piece = Piece { block: start / chunk.block_len, skip: 0, out: part };
                     decode_piece(&chunk, piece, &mut scratch)?;
-                    out.extend_from_slice(part);
                 }
             }
             start += block_len;

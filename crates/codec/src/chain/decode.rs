@@ -36,7 +36,7 @@ impl Pipeline {
         Ok(out)
     }
 
-    /// The last stage piece by piece, so that the result need not be cleared first.
+    /// The last stage piece by piece, so that the result need not be cleared in a pass of its own.
     fn decode_in_pieces(&self, payload: &[u8], options: &DecodeOptions, len: usize) -> Result<Vec<u8>, CodecError> {
         let mut out = Vec::new();
         self.with_stage(payload, options, |stage| {
