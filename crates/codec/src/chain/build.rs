@@ -31,7 +31,12 @@ impl Pipeline {
                 boxed(self.szip(settings)?.with_offsets(offsets))
             }
             #[cfg(feature = "zstd")]
-            Compression::Zstd { zstd_level } => boxed(zstd_level.map_or_else(Default::default, crate::zstd::Zstd::new)),
+            Compression::Zstd { zstd_level } => {
+                use super::Filter;
+                let codec = zstd_level.map_or_else(Default::default, crate::zstd::Zstd::new);
+                let shuffled = matches!(self.stages.filter, Filter::Shuffle { shuffle_element_size: size } if size > 1);
+                boxed(if shuffled { codec.for_planes() } else { codec })
+            }
             #[cfg(feature = "lz4")]
             Compression::Lz4 => boxed(crate::lz4::Lz4),
             #[cfg(feature = "blosc2")]
