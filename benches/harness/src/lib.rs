@@ -6,7 +6,7 @@ mod limit; // what the machine allows, beside a row
 mod measure; // one call at a time, both sides in turn
 mod pages; // warm memory and fresh
 
-pub use check::{Bound, Check, FLOOR, MISSED, MOST_BYTES, NEAR, reaches};
+pub use check::{Check, FLOOR, MISSED, MOST_BYTES, reaches};
 pub use limit::{Least, Limit, copy, copy_fresh, limit, pass, spread};
 pub use measure::{Best, Duel, Effort, alone, duel, rest, settled};
 pub use pages::Fresh;

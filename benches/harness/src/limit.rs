@@ -1,6 +1,6 @@
 //! What the machine allows: the part of a row's work that nobody can leave out, done alone.
 
-use crate::{Best, Bound, Duel, Effort, Fresh, alone};
+use crate::{Best, Effort, Fresh, alone};
 use std::hint::black_box;
 
 /// A limit that was measured.
@@ -16,12 +16,6 @@ impl Limit {
     /// How near our time is to it: its time divided by ours, 1 when we take no longer.
     pub fn reached(&self, ours: Best) -> f64 {
         self.best.time.as_nanos() as f64 / ours.time.as_nanos().max(1) as f64
-    }
-
-    /// What it means for a row.
-    pub fn bound(&self, found: &Duel) -> Bound {
-        let times = found.peer.time.as_nanos() as f64 / self.best.time.as_nanos().max(1) as f64;
-        Bound { name: self.name, times, reached: self.reached(found.ours) }
     }
 
     /// Both measurements of one limit as one.
