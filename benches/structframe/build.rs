@@ -18,13 +18,13 @@ fn main() {
     run(generate.arg(here.join("bench.sf")));
     let generated = out.join("generated");
     run(Command::new("gcc")
-        .args(["-O2", "-std=c11", "-c", "-fPIC", "-I"])
+        .args(["-O3", "-std=c11", "-c", "-fPIC", "-I"])
         .arg(generated.join("c"))
         .arg(here.join("src/peer.c"))
         .arg("-o")
         .arg(out.join("peer_c.o")));
     run(Command::new("g++")
-        .args(["-O2", "-std=c++20", "-c", "-fPIC", "-I"])
+        .args(["-O3", "-std=c++20", "-c", "-fPIC", "-I"])
         .arg(generated.join("cpp"))
         .arg(here.join("src/peer.cpp"))
         .arg("-o")

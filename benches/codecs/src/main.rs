@@ -32,8 +32,7 @@ fn main() -> ExitCode {
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let (rounds, turn) = if flag("--quick") { (3, 10) } else { (7, 60) };
     let effort = Effort { rounds, turn: Duration::from_millis(turn) };
-    let mut bench =
-        Bench { effort, again: if flag("--check") { 5 } else { 0 }, check: Check::default(), lost: Vec::new() };
+    let mut bench = Bench { effort, again: if flag("--check") { 5 } else { 0 }, check: Check::default() };
     println!("{HEADER}");
     println!("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|---|---|");
     for row in ROWS {
@@ -47,16 +46,7 @@ fn main() -> ExitCode {
     }
     println!();
     println!("{}", fresh_copies(effort));
-    println!();
-    match bench.lost.as_slice() {
-        [] => println!("No row is lost."),
-        lost => println!("Rows where tensogram is ahead: {}.", lost.join("; ")),
-    }
-    println!();
-    match bench.check.missed() {
-        [] => println!("Every row reaches its target."),
-        missed => println!("Targets missed: {}.", missed.join("; ")),
-    }
+    println!("\n{}", bench.check.closing());
     if flag("--check") { bench.check.exit() } else { ExitCode::SUCCESS }
 }
 
@@ -66,7 +56,6 @@ struct Bench {
     /// How often a row that misses its target is measured again.
     again: usize,
     check: Check,
-    lost: Vec<String>,
 }
 
 impl Bench {
@@ -134,11 +123,8 @@ impl Bench {
             }
             let name = format!("{}, {}, {}, {} threads", row.name, row.data.name(), operation.name(), table.threads);
             let size_counts = row.compression != "none";
-            self.check.row(&name, found.speed(), target, size_counts.then_some(size));
+            self.check.duel(&name, &found, target, size_counts.then_some(size));
             table.print(&Line { operation, note, bytes, size, target, limit }, &found);
-            if found.peer.time < found.ours.time {
-                self.lost.push(name);
-            }
         }
     }
 }

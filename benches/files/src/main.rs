@@ -30,16 +30,16 @@ fn main() -> ExitCode {
             let (again, target) = (if against.target.is_some() { again } else { 0 }, against.target);
             let found = settled(again, target, || (against.measure)(effort));
             print(row.name, against, &found);
+            let name = format!("{}, beside {}", row.name, against.name);
             if target.is_some() {
-                check.row(&format!("{}, beside {}", row.name, against.name), found.speed(), target, None);
+                check.row(&name, found.speed(), target, None);
+            }
+            if against.is_peer() {
+                check.beside_peer(&name, &found);
             }
         }
     }
-    println!();
-    match check.missed() {
-        [] => println!("Every row reaches its target."),
-        missed => println!("Targets missed: {}.", missed.join("; ")),
-    }
+    println!("\n{}", check.closing());
     if flag("--check") { check.exit() } else { ExitCode::SUCCESS }
 }
 

@@ -20,9 +20,10 @@ pub(crate) fn object(message: &[u8], index: usize) -> Vec<u8> {
     tensogram::decode_object(message, index, &DecodeOptions::default()).expect("decodes").2
 }
 
-/// Opens a file and decodes the first object of its first message.
-pub(crate) fn first(path: &Path) -> Vec<u8> {
-    let (_, objects) = open(path).decode_message(0, &DecodeOptions::default()).expect("decodes");
+/// Maps a file and decodes the first object of its first message.
+pub(crate) fn first_mapped(path: &Path) -> Vec<u8> {
+    let file = TensogramFile::open_mmap(path).expect("maps");
+    let (_, objects) = file.decode_message(0, &DecodeOptions::default()).expect("decodes");
     objects.into_iter().next().expect("one object").1
 }
 

@@ -1,5 +1,6 @@
 //! Rows held against what was promised.
 
+use crate::Duel;
 use std::process::ExitCode;
 
 /// The least that any row must reach: as fast as the peer, within what noise hides.
@@ -14,9 +15,23 @@ pub const MISSED: u8 = 3;
 pub struct Check {
     rows: usize,
     missed: Vec<String>,
+    lost: Vec<String>,
 }
 
 impl Check {
+    /// Takes a row beside a peer into account.
+    pub fn duel(&mut self, name: &str, found: &Duel, target: Option<f64>, size: Option<f64>) {
+        self.row(name, found.speed(), target, size);
+        self.beside_peer(name, found);
+    }
+
+    /// Notes a row in which the peer is ahead, also one that nothing was promised for.
+    pub fn beside_peer(&mut self, name: &str, found: &Duel) {
+        if found.peer.time < found.ours.time {
+            self.lost.push(format!("{name} ({:.2})", found.times()));
+        }
+    }
+
     /// Takes a row into account: how many times faster than the peer it is (the better of the best calls' ratio and the
     /// median over the rounds), its own target if it has one, and its size as a part of the peer's if that counts.
     pub fn row(&mut self, name: &str, times: f64, target: Option<f64>, size: Option<f64>) {
@@ -30,9 +45,17 @@ impl Check {
         }
     }
 
-    /// The rows that miss what was promised.
-    pub fn missed(&self) -> &[String] {
-        &self.missed
+    /// What there is to say under a table: where a peer is ahead, and which targets are missed.
+    pub fn closing(&self) -> String {
+        let lost = match self.lost.as_slice() {
+            [] => "No peer is ahead in any row.".to_owned(),
+            lost => format!("Rows where the peer is ahead: {}.", lost.join("; ")),
+        };
+        let missed = match self.missed.as_slice() {
+            [] => "Every row reaches its target.".to_owned(),
+            missed => format!("Targets missed: {}.", missed.join("; ")),
+        };
+        format!("{lost}\n\n{missed}")
     }
 
     /// Says what was missed, to standard error, and how that ends.
@@ -59,11 +82,28 @@ mod tests {
         let mut check = Check::default();
         check.row("fast enough", 0.96, None, Some(1.05));
         check.row("at its target", 3.0, Some(3.0), None);
-        assert!(check.missed().is_empty());
+        assert_eq!(check.closing(), "No peer is ahead in any row.\n\nEvery row reaches its target.");
         check.row("slow", 0.94, None, None);
         check.row("below its target", 2.99, Some(3.0), None);
         check.row("fat", 9.0, None, Some(1.06));
         check.row("not a number", f64::NAN, None, None);
-        assert_eq!(check.missed().len(), 4);
+        assert_eq!(check.missed.len(), 4);
+        assert!(check.closing().ends_with("not a number: NaN times, wanted 0.95."), "{}", check.closing());
+    }
+
+    #[test]
+    fn a_peer_that_is_ahead_is_named() {
+        let best = |nanos| crate::Best { time: std::time::Duration::from_nanos(nanos), faults: 0 };
+        let duel = |ours, peer| Duel { ours: best(ours), peer: best(peer), ratios: vec![1.2] };
+        let mut check = Check::default();
+        check.duel("ahead", &duel(10, 11), None, None);
+        check.duel("even", &duel(10, 10), None, None);
+        check.duel("behind, but not in the median", &duel(10, 9), None, None);
+        let closing = check.closing();
+        assert!(
+            closing.starts_with("Rows where the peer is ahead: behind, but not in the median (0.90)."),
+            "{closing}"
+        );
+        assert!(closing.ends_with("Every row reaches its target."), "{closing}");
     }
 }

@@ -117,6 +117,12 @@ pub(crate) fn columns<'s>(codec: &Codec<'s>, profile: Profile, bytes: &[u8]) -> 
     capture
 }
 
+/// The bytes of one column of the only message that was captured.
+pub(crate) fn column<'c>(capture: &'c Capture<'_>, path: &str) -> &'c [u8] {
+    let [table] = capture.tables.as_slice() else { panic!("one kind of message") };
+    &table.columns.iter().find(|column| column.path == path).expect("a field of the message").data
+}
+
 pub(crate) fn fletcher(bytes: &[u8]) -> [u8; 2] {
     let mut sums = Fletcher16::new();
     sums.update(bytes);

@@ -1,6 +1,6 @@
 //! Rows as they are measured, printed and held against what was promised.
 
-use bench_harness::{Check, Duel, Effort, Limit, duel, limit, reaches};
+use bench_harness::{Check, Duel, Effort, Limit, duel, limit, settled};
 
 /// What a peer is measured for. Complete: there is nothing else to hold a row against.
 #[derive(Clone, Copy)]
@@ -31,7 +31,6 @@ pub(crate) struct Table {
     /// Parts of the names of the rows that are wanted; none means all.
     pub(crate) names: Vec<String>,
     pub(crate) check: Check,
-    pub(crate) lost: Vec<String>,
 }
 
 impl Table {
@@ -57,19 +56,9 @@ impl Table {
         let limit = limit(self.effort, name, bare);
         for (name, aim, work) in peers {
             let target = if let Aim::Times(target) = aim { Some(target) } else { None };
-            let mut found = duel(self.effort, &mut ours, &mut *work);
-            for _ in 0..self.again {
-                if reaches(found.speed(), target) {
-                    break;
-                }
-                found = found.join(&duel(self.effort, &mut ours, &mut *work));
-            }
+            let found = settled(self.again, target, || duel(self.effort, &mut ours, &mut *work));
             print(row, name, target, &limit, &found);
-            let name = format!("{} beside {name}", row.what);
-            self.check.row(&name, found.speed(), target, None);
-            if found.peer.time < found.ours.time {
-                self.lost.push(name);
-            }
+            self.check.duel(&format!("{} beside {name}", row.what), &found, target, None);
         }
     }
 }
