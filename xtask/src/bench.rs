@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: our code beside the peers', which live in the workspace `benches/`.
 
+mod facts; // when, where and against what it was measured
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -10,9 +12,12 @@ use lexopt::prelude::*;
 use crate::context::Context;
 use crate::debian;
 use crate::process::{quiet, tee};
+use crate::venv::STRUCT_FRAME;
 
 /// What building the reference crate takes beside cmake (C and C++ codecs, bindings made with libclang).
-const PACKAGES: &[&str] = &["clang", "libclang-dev"];
+const PACKAGES: &[&str] = &["clang", "libclang-dev", "g++"];
+/// What building the generated C and C++ takes.
+const COMPILERS: &[&str] = &["gcc", "g++"];
 
 /// The exit code of a bench that ran to its end and found a row that misses its target (`MISSED` in `benches/harness`).
 const MISSED: i32 = 3;
@@ -22,6 +27,7 @@ struct Bench {
     name: &'static str,
     /// What its peer needs to be built or made.
     needs: Needs,
+    peers: &'static [&'static str],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,10 +41,10 @@ enum Needs {
 }
 
 const BENCHES: &[Bench] = &[
-    Bench { name: "codecs", needs: Needs::Cpp },
-    Bench { name: "files", needs: Needs::Cpp },
-    Bench { name: "bintensors", needs: Needs::Nothing },
-    Bench { name: "structframe", needs: Needs::Python },
+    Bench { name: "codecs", needs: Needs::Cpp, peers: &["tensogram"] },
+    Bench { name: "files", needs: Needs::Cpp, peers: &["tensogram"] },
+    Bench { name: "bintensors", needs: Needs::Nothing, peers: &["bintensors", "safetensors"] },
+    Bench { name: "structframe", needs: Needs::Python, peers: &[STRUCT_FRAME] },
 ];
 
 /// Builds the peers and runs the benches that are named, or all of them.
@@ -53,6 +59,9 @@ pub(crate) fn main(context: &Context, mut args: lexopt::Parser) -> Result<ExitCo
             Long("update") => update = true,
             _ => return Err(argument.unexpected().into()),
         }
+    }
+    if update && passed_on.contains(&"--quick") {
+        bail!("--quick is for a first look; what goes into docs/benchmarks.md (--update) is measured at full length");
     }
     if which.is_empty() {
         which = BENCHES.iter().collect();
@@ -98,6 +107,9 @@ fn run(context: &Context, bench: &Bench, options: &[&str], update: bool) -> Resu
                 growth.trim()
             );
         }
+        let command = [&["cargo xtask bench", bench.name], options, &["--update"]].concat().join(" ");
+        let facts = facts::measured(&context.root, &command, bench.peers);
+        table = format!("{}\n\n{facts}\n", table.trim());
         let page = context.root.join("docs/benchmarks.md");
         let text = fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
         fs::write(&page, replaced(&text, bench.name, &table)?)?;
@@ -112,7 +124,12 @@ fn run(context: &Context, bench: &Bench, options: &[&str], update: bool) -> Resu
 /// The command that builds a bench and starts it.
 fn package(context: &Context, bench: &Bench) -> Result<Command> {
     let interpreter = match bench.needs {
-        Needs::Python => Some(context.python_with_struct_frame()?),
+        Needs::Python => {
+            if let Err(reason) = compilers() {
+                bail!("the generated code of the peer cannot be built: {reason}");
+            }
+            Some(context.python_with_struct_frame()?)
+        }
         Needs::Nothing | Needs::Cpp => None,
     };
     let mut run = cargo_run(context, &format!("bench-{}", bench.name));
@@ -142,8 +159,15 @@ fn cargo_run(context: &Context, package: &str) -> Command {
 
 /// Tools that are there count whoever installed them; what is missing is asked for as a Debian package.
 fn tools() -> Result<(), String> {
-    if version("clang").is_none() || !has_clang_headers() {
+    if version("clang").is_none() || version("g++").is_none() || !has_clang_headers() {
         debian::ensure(PACKAGES)?;
+    }
+    Ok(())
+}
+
+fn compilers() -> Result<(), String> {
+    if COMPILERS.iter().any(|program| version(program).is_none()) {
+        debian::ensure(COMPILERS)?;
     }
     Ok(())
 }
@@ -153,7 +177,9 @@ fn cmake_folder(context: &Context) -> Result<Option<PathBuf>> {
     if version("cmake").is_some_and(|version| is_recent(&version)) {
         return Ok(None);
     }
-    context.cmake_folder().context("the reference crate needs cmake 3.26 or later").map(Some)
+    let missing =
+        "the reference crate needs cmake 3.26 or later (Debian's package `cmake`, where that is recent enough)";
+    context.cmake_folder().context(missing).map(Some)
 }
 
 fn version(program: &str) -> Option<String> {

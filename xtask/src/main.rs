@@ -30,8 +30,9 @@ usage: cargo xtask COMMAND
   golden [--update]                our golden bytes, compared; --update rewrites them on purpose
   matrix [--lang LANG]...          generated code of every language against the vectors and each other
   bench [NAME]... [--quick] [--check] [--update]
-                                   our code beside its peers (codecs, files, bintensors, structframe); --check fails when
-                                   a target is missed, --update writes docs/benchmarks.md
+                                   our code beside its peers (codecs, files, bintensors, structframe; all when none is
+                                   named); --quick takes a fraction of the time, --check fails when a target is missed,
+                                   --update writes the tables to docs/benchmarks.md
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
 
@@ -47,7 +48,8 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode> {
     let mut args = lexopt::Parser::from_env();
-    let Some(Value(command)) = args.next()? else {
+    let wants_help = std::env::args().skip(1).any(|argument| argument == "--help" || argument == "-h");
+    let Some(Value(command)) = args.next()?.filter(|_| !wants_help) else {
         print!("{HELP}");
         return Ok(ExitCode::SUCCESS);
     };

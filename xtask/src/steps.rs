@@ -40,7 +40,9 @@ pub(crate) const STEPS: &[Step] = &[
 const FEATURES_ALONE: &[&str] = &["fw-codec", "fw-tensogram"];
 
 fn fmt(context: &mut Context) -> Result<Outcome> {
-    check(context.cargo().args(["fmt", "--all", "--check"]))
+    let mut outcome = check(context.cargo().args(["fmt", "--all", "--check"]))?;
+    outcome.add(check(context.cargo().args(["fmt", "--all", "--check", "--manifest-path", "benches/Cargo.toml"]))?);
+    Ok(outcome)
 }
 
 fn clippy(context: &mut Context) -> Result<Outcome> {
@@ -114,6 +116,11 @@ fn tests(context: &mut Context) -> Result<Outcome> {
         None => outcome.skipped.push("the struct-frame golden set is not beside the project (FW_GOLDEN)".to_owned()),
     }
     let (output, status) = tee(&mut test)?;
+    outcome.add(Outcome::from_harness_output(&output, status.success()));
+    // What decides whether a bench misses its target; it depends on no peer.
+    let mut harness = context.cargo();
+    harness.args(["test", "--locked", "--package", "bench-harness", "--manifest-path", "benches/Cargo.toml"]);
+    let (output, status) = tee(&mut harness)?;
     outcome.add(Outcome::from_harness_output(&output, status.success()));
     outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
     Ok(outcome)

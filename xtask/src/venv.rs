@@ -15,7 +15,7 @@ use crate::debian;
 use crate::process::quiet;
 
 /// What generates the peers of the struct-frame bench.
-const STRUCT_FRAME: &str = "struct-frame==0.10.9";
+pub(crate) const STRUCT_FRAME: &str = "struct-frame==0.10.9";
 
 /// What builds the C++ peers of benches.
 const CMAKE: &str = "cmake>=3.26,<4";
