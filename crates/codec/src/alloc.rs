@@ -1,9 +1,10 @@
 //! Memory for results whose size is known before the work begins.
 //!
-//! Nothing is filled only to be overwritten, and no code ever sees uninitialised memory:
+//! No result is cleared in a pass of its own, and no code ever sees uninitialised memory:
 //!
 //! - [`zeroed`]: for large blocks the allocator hands out untouched pages of the kernel, cleared on first use.
-//! - [`with_capacity`], [`reserve`]: for results that are appended piece by piece, which need no first contents.
+//! - [`with_capacity`], [`reserve`]: for results that are appended, which need no first contents.
+//! - [`in_pieces`]: for results that are filled in some KiB at a time, each cleared right before it is filled.
 //! - [`overwritable`], [`recycle`]: buffers between two stages, kept by the thread for the next call; what they hold is
 //!   left over from the last one. At most [`KEPT`] of them, of up to [`LARGEST_KEPT`] bytes each, per thread.
 //!

@@ -29,7 +29,8 @@ pub(super) fn range(frame: &Frame<'_>, start: u64, threads: usize, out: &mut [u8
     Ok(())
 }
 
-/// Decodes everything on one thread: `len` bytes, as the frame was checked to hold, in pieces as [`alloc::in_pieces`] has them.
+/// Decodes everything on one thread: `len` bytes, as the frame was checked to hold. Memory is cleared a block or less at a time,
+/// right before it is filled, as in [`alloc::in_pieces`].
 ///
 /// # Errors
 /// When a chunk or block is malformed, or there is no memory.

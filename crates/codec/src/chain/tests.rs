@@ -393,6 +393,31 @@ fn sizes_are_refused_from_the_default_limits_on() {
     }
 }
 
+/// A zstd behind a shuffle knows that it compresses planes; one behind a shuffle of single bytes, which moves nothing, does not.
+#[test]
+fn zstd_is_told_what_a_shuffle_left() {
+    use crate::Codec as _;
+    let value = |i: u32| 280.0 + 15.0 * (i as f32 / 900.0).sin() + (i as f32 / 37.0).cos();
+    let input: Vec<u8> = (0..100_000).flat_map(|i| value(i).to_le_bytes()).collect();
+    for (size, planes) in [(4, true), (2, true), (1, false)] {
+        let stages = Stages {
+            filter: Filter::Shuffle { shuffle_element_size: size },
+            compression: Compression::Zstd { zstd_level: None },
+            ..Stages::default()
+        };
+        let pipeline = Pipeline::new(stages, DType::Float32, 100_000, ByteOrder::Little).unwrap();
+        let payload = pipeline.encode(&input, 1).unwrap().payload;
+        let mut shuffled = vec![0; input.len()];
+        crate::shuffle::shuffle(&input, size as usize, &mut shuffled);
+        let codec = crate::zstd::Zstd::default();
+        let mut expected = Vec::new();
+        (if planes { codec.for_planes() } else { codec }).encode(&shuffled, 1, &mut expected).unwrap();
+        assert!(payload == expected, "elements of {size} bytes");
+        let options = DecodeOptions::default().with_order(ByteOrder::Little);
+        assert!(pipeline.decode(&payload, &options).unwrap() == input, "elements of {size} bytes");
+    }
+}
+
 #[test]
 fn empty_objects_pass_through() {
     for compression in [Compression::None, Compression::Lz4, Compression::Zstd { zstd_level: None }, szip()] {

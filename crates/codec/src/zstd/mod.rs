@@ -289,15 +289,34 @@ mod tests {
         assert!(encode(short, Zstd::default()) == encode(short, Zstd::default().for_planes()));
     }
 
+    /// How many blocks a frame has whose header holds a content size of four bytes and no window.
+    fn block_count(frame: &[u8]) -> usize {
+        assert_eq!(frame[4], 0xa0, "single segment, four bytes of content size");
+        let (mut at, mut count) = (9, 0);
+        loop {
+            let header = u32::from_le_bytes([frame[at], frame[at + 1], frame[at + 2], 0]);
+            let (last, kind, len) = (header & 1, header >> 1 & 3, (header >> 3) as usize);
+            at += 3 + if kind == 1 { 1 } else { len };
+            count += 1;
+            if last == 1 {
+                assert_eq!(at, frame.len());
+                return count;
+            }
+        }
+    }
+
     #[test]
-    fn a_library_that_cannot_keep_blocks_whole_splits_them() {
+    fn blocks_of_planes_stay_whole_where_the_library_can_keep_them() {
         let input = planes(200_000);
+        let whole = encode_by(Zstd::default().for_planes(), &input, 1);
+        assert_eq!(block_count(&whole), input.len().div_ceil(WHOLE_BLOCK as usize));
         let refuses = |context: &mut CCtx<'static>, parameter: CParameter| match parameter {
             CParameter::MaxBlockSize(_) => Err(40usize.wrapping_neg()),
             other => context.set_parameter(other),
         };
         let mut out = Vec::new();
         Zstd::default().for_planes().encode_with(&input, 1, &mut out, refuses).unwrap();
+        assert!(block_count(&out) > block_count(&whole), "the library splits them");
         assert!(decode(&out, input.len()).unwrap() == input);
     }
 
