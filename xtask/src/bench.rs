@@ -4,7 +4,7 @@ mod facts; // when, where and against what it was measured
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::{Context as _, Result, bail};
 use lexopt::prelude::*;
@@ -21,6 +21,8 @@ const COMPILERS: &[&str] = &["gcc", "g++"];
 
 /// The exit code of a bench that ran to its end and found a row that misses its target (`MISSED` in `benches/harness`).
 const MISSED: i32 = 3;
+/// The exit code of a bench that has none of the rows asked for (`NO_ROW` there).
+const NO_ROW: i32 = 4;
 
 /// A bench: a package of the workspace `benches/` and a part of `docs/benchmarks.md`.
 struct Bench {
@@ -50,34 +52,40 @@ const BENCHES: &[Bench] = &[
 /// Builds the peers and runs the benches that are named, or all of them.
 pub(crate) fn main(context: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
     let (mut which, mut update) = (Vec::new(), false);
-    let mut passed_on = Vec::new();
+    let mut passed_on: Vec<String> = Vec::new();
     while let Some(argument) = args.next()? {
         match argument {
             Value(name) => which.push(find(&name.string()?)?),
-            Long("quick") => passed_on.push("--quick"),
-            Long("check") => passed_on.push("--check"),
+            Long("quick") => passed_on.push("--quick".to_owned()),
+            Long("check") => passed_on.push("--check".to_owned()),
+            Long("only") => passed_on.extend(["--only".to_owned(), args.value()?.string()?]),
             Long("update") => update = true,
             _ => return Err(argument.unexpected().into()),
         }
     }
-    if update && passed_on.contains(&"--quick") {
-        bail!("--quick is for a first look; what goes into docs/benchmarks.md (--update) is measured at full length");
+    if update && passed_on.iter().any(|option| option != "--check") {
+        bail!("--update writes whole tables, measured at full length: --quick and --only are for a look");
     }
     if which.is_empty() {
         which = BENCHES.iter().collect();
     }
-    let mut failed = Vec::new();
-    for bench in which {
+    let (mut failed, mut empty) = (Vec::new(), Vec::new());
+    for bench in &which {
         println!("## {}", bench.name);
         // What one bench lacks is no reason to leave the others out.
         match run(context, bench, &passed_on, update) {
-            Ok(true) => {}
-            Ok(false) => failed.push(bench.name),
+            Ok(status) if status.success() => {}
+            Ok(status) if status.code() == Some(NO_ROW) => empty.push(bench.name),
+            Ok(_) => failed.push(bench.name),
             Err(error) => {
                 eprintln!("{}: {error:#}", bench.name);
                 failed.push(bench.name);
             }
         }
+    }
+    // Rows may be in one bench only of those that were asked.
+    if empty.len() == which.len() {
+        failed.append(&mut empty);
     }
     if !failed.is_empty() {
         eprintln!("failed or missed a target: {}", failed.join(", "));
@@ -91,7 +99,7 @@ fn find(name: &str) -> Result<&'static Bench> {
 }
 
 /// Runs one bench; its table goes to `docs/benchmarks.md` when that is asked for, also when it says that a row misses.
-fn run(context: &Context, bench: &Bench, options: &[&str], update: bool) -> Result<bool> {
+fn run(context: &Context, bench: &Bench, options: &[String], update: bool) -> Result<ExitStatus> {
     let mut command = package(context, bench)?;
     command.args(options);
     let (mut table, status) = tee(&mut command)?;
@@ -107,7 +115,8 @@ fn run(context: &Context, bench: &Bench, options: &[&str], update: bool) -> Resu
                 growth.trim()
             );
         }
-        let command = [&["cargo xtask bench", bench.name], options, &["--update"]].concat().join(" ");
+        let check = if options.is_empty() { "" } else { "--check " };
+        let command = format!("cargo xtask bench {} {check}--update", bench.name);
         let facts = facts::measured(&context.root, &command, bench.peers);
         table = format!("{}\n\n{facts}\n", table.trim());
         let page = context.root.join("docs/benchmarks.md");
@@ -115,10 +124,10 @@ fn run(context: &Context, bench: &Bench, options: &[&str], update: bool) -> Resu
         fs::write(&page, replaced(&text, bench.name, &table)?)?;
         println!("docs/benchmarks.md is updated; its remarks below the table are yours to check");
     }
-    if !complete {
+    if !complete && status.code() != Some(NO_ROW) {
         eprintln!("{} broke off ({status}): there is no table to keep", bench.name);
     }
-    Ok(status.success())
+    Ok(status)
 }
 
 /// The command that builds a bench and starts it.
@@ -141,7 +150,9 @@ fn package(context: &Context, bench: &Bench) -> Result<Command> {
             let others = std::env::var_os("PATH").unwrap_or_default();
             run.env("PATH", std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&others)))?);
         }
-        println!("the first build compiles the reference's C++ codecs: about five minutes and 2.4 GB");
+        if !context.target.join("release").join(format!("bench-{}", bench.name)).exists() {
+            println!("the first build compiles the reference's C++ codecs: about five minutes and 2.4 GB");
+        }
     }
     if let Some(interpreter) = interpreter {
         run.env("FW_PYTHON", interpreter);

@@ -29,10 +29,10 @@ usage: cargo xtask COMMAND
                                    every vector manifest below DIR (the project's own vectors), one row per vector
   golden [--update]                our golden bytes, compared; --update rewrites them on purpose
   matrix [--lang LANG]...          generated code of every language against the vectors and each other
-  bench [NAME]... [--quick] [--check] [--update]
+  bench [NAME]... [--quick] [--check] [--only TEXT]... [--update]
                                    our code beside its peers (codecs, files, bintensors, structframe; all when none is
                                    named); --quick takes a fraction of the time, --check fails when a target is missed,
-                                   --update writes the tables to docs/benchmarks.md
+                                   --only takes rows whose names contain a text, --update writes docs/benchmarks.md
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
 

@@ -1,20 +1,19 @@
 //! Opening, looking up, serialising and touching, beside the published crates, in one process.
 //!
 //! `cargo xtask bench bintensors`: sides take turns, the best call counts, *times* is the peer's time divided by ours. With
-//! `--check` every row is held against its target; `--quick` takes a fraction of the time.
+//! `--check` every row is held against its target.
 
 mod heap; // what each side holds
 mod limits; // what the machine allows
 mod ours; // our side, which the tests of the crate run too
 
-use bench_harness::{Best, Check, Duel, Effort, Limit, duel, settled};
+use bench_harness::{Best, Check, Duel, Effort, Limit, Options, duel, settled};
 use fw_bintensors::{BinTensors, Dtype, Plan, WriteOptions};
 use heap::{Counted, held};
 use limits::touch;
 use ours::{Model, ZEROS};
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::Duration;
 
 #[global_allocator]
 static HEAP: Counted = Counted;
@@ -23,15 +22,11 @@ const HEADER: &str = "| row | tensors | peer | ours µs | peer µs | times | med
     | pages ours | pages peer |";
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let has = |word: &str| words.iter().any(|found| found == word);
-    let effort = if has("--quick") {
-        Effort { rounds: 3, turn: Duration::from_millis(20) }
-    } else {
-        Effort { rounds: 7, turn: Duration::from_millis(60) }
+    let options = match Options::from_env() {
+        Ok(options) => options,
+        Err(code) => return code,
     };
-    let again = if has("--check") { 5 } else { 0 };
-    let mut bench = Bench { effort, again, check: Check::default() };
+    let mut bench = Bench { effort: options.effort((3, 20), (7, 60)), options, check: Check::default() };
     println!("{HEADER}");
     println!("|---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|---|---|");
     for (count, open_target, serialise_target) in
@@ -44,13 +39,12 @@ fn main() -> ExitCode {
         bench.serialise(&peers, serialise_target);
     }
     bench.touch_mapped();
-    println!(
-        "\n| heap after opening and one lookup | tensors | ours bytes | allocations | bintensors bytes | allocations | target |"
-    );
-    println!("|---|--:|--:|--:|--:|--:|--:|");
-    [10, 1_000, 10_000, 100_000].into_iter().for_each(|count| bench.heap(&Model::new(count)));
-    println!("\n{}", bench.check.closing());
-    if has("--check") { bench.check.exit() } else { ExitCode::SUCCESS }
+    if bench.options.wants(HEAP_ROW) {
+        println!("\n| {HEAP_ROW} | tensors | ours bytes | allocations | bintensors bytes | allocations | target |");
+        println!("|---|--:|--:|--:|--:|--:|--:|");
+        [10, 1_000, 10_000, 100_000].into_iter().for_each(|count| bench.heap(&Model::new(count)));
+    }
+    bench.check.end(&bench.options)
 }
 
 /// The same model as the peers hold it.
@@ -84,8 +78,7 @@ impl<'a> Peers<'a> {
 
 struct Bench {
     effort: Effort,
-    /// How often a row that misses its target is measured again.
-    again: usize,
+    options: Options,
     check: Check,
 }
 
@@ -99,7 +92,10 @@ impl Bench {
         mut ours: impl FnMut() -> A,
         mut theirs: impl FnMut() -> B,
     ) {
-        let found: Duel = settled(self.again, target, || duel(self.effort, &mut ours, &mut theirs));
+        if !self.options.wants(what) {
+            return;
+        }
+        let found: Duel = settled(self.options.again(), target, || duel(self.effort, &mut ours, &mut theirs));
         let limit = limit(self.effort, found.ours);
         let wanted = target.map_or_else(|| "–".to_owned(), |target| format!("{target}"));
         println!(
@@ -230,6 +226,7 @@ impl Bench {
     }
 }
 
+const HEAP_ROW: &str = "heap after opening and one lookup";
 /// Bytes of heap per tensor of an open file.
 const MOST_HEAP: f64 = 48.0;
 /// Allocations of opening a file, whatever its number of tensors.

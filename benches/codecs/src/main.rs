@@ -2,8 +2,7 @@
 //!
 //! `cargo xtask bench codecs` runs this; it prints a Markdown table. Before anything is timed, each side decodes what
 //! the other encoded and the values are compared. With `--check` it fails when a row misses its target, is slower than the
-//! peer, or writes a payload more than a twentieth larger; a row that seems to is measured again first. Other words on the
-//! command line choose the rows whose names contain one of them.
+//! peer, or writes a payload more than a twentieth larger; a row that seems to is measured again first.
 
 // First, because crates are linked in the opposite order of their mention: of the two copies of zstd (blosc2 brings one that
 // cannot do threads), the one made for Rust must come before the other.
@@ -14,29 +13,27 @@ mod ours;
 mod peer;
 mod rows;
 
-use bench_harness::{Best, Check, Duel, Effort, Least, Limit, alone, copy_fresh, duel, reaches, rest};
+use bench_harness::{Best, Check, Duel, Effort, Least, Limit, Options, alone, copy_fresh, duel, reaches, rest};
 use limits::Limits;
 use ours::Ours;
 use peer::Peer;
 use rows::{Data, Operation, ROWS, Row, is_close, middle};
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::Duration;
 
 const HEADER: &str = "| pipeline | data | operation | threads | ours µs | ours GB/s | tensogram GB/s | times | median | target | payload \
     | limit | limit GB/s | of limit | pages ours | pages tensogram |";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    let (rounds, turn) = if flag("--quick") { (3, 10) } else { (7, 60) };
-    let effort = Effort { rounds, turn: Duration::from_millis(turn) };
-    let mut bench = Bench { effort, again: if flag("--check") { 5 } else { 0 }, check: Check::default() };
+    let options = match Options::from_env() {
+        Ok(options) => options,
+        Err(code) => return code,
+    };
+    let mut bench = Bench { effort: options.effort((3, 10), (7, 60)), again: options.again(), check: Check::default() };
     println!("{HEADER}");
     println!("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|---|---|");
     for row in ROWS {
-        if !names.is_empty() && !names.iter().any(|name| row.name.contains(name.as_str())) {
+        if !options.wants(row.name) {
             continue;
         }
         let data = row.data.bytes(row.data.shape());
@@ -45,9 +42,8 @@ fn main() -> ExitCode {
         }
     }
     println!();
-    println!("{}", fresh_copies(effort));
-    println!("\n{}", bench.check.closing());
-    if flag("--check") { bench.check.exit() } else { ExitCode::SUCCESS }
+    println!("{}", fresh_copies(bench.effort));
+    bench.check.end(&options)
 }
 
 /// What is measured with, and what was found.

@@ -1,46 +1,42 @@
 //! Tensogram files: ours beside the reference's file API, in one process, on the same files.
 //!
-//! `cargo xtask bench files` runs this; it prints a Markdown table. With `--check` it fails when a row misses its target;
-//! `--only TEXT` leaves out the rows whose names do not contain it.
+//! `cargo xtask bench files` runs this; it prints a Markdown table. With `--check` it fails when a row misses its target.
 
 mod fixtures; // files to measure on
 mod ours; // our side, which the tests of the crate run too
 mod peer; // the reference's side
 mod rows; // what is measured, and what was promised
 
-use bench_harness::{Check, Duel, Effort, settled};
+use bench_harness::{Check, Duel, Options, settled};
 use rows::{Against, ROWS};
 use std::process::ExitCode;
-use std::time::Duration;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let only = arguments.iter().skip_while(|argument| *argument != "--only").nth(1);
-    let (rounds, turn) = if flag("--quick") { (3, 20) } else { (7, 60) };
-    let effort = Effort { rounds, turn: Duration::from_millis(turn) };
-    let again = if flag("--check") { 5 } else { 0 };
+    let options = match Options::from_env() {
+        Ok(options) => options,
+        Err(code) => return code,
+    };
+    let effort = options.effort((3, 20), (7, 60));
     let folder = tempfile::tempdir().expect("a folder for the files");
     let mut check = Check::default();
     println!("| row | ours µs | beside it | its µs | times | median | target | pages ours | its pages |");
     println!("|---|--:|---|--:|--:|--:|--:|---|---|");
-    for row in ROWS.iter().filter(|row| only.is_none_or(|text| row.name.contains(text.as_str()))) {
+    for row in ROWS.iter().filter(|row| options.wants(row.name)) {
         let mut run = (row.prepare)(folder.path());
         for against in &mut run.against {
-            let (again, target) = (if against.target.is_some() { again } else { 0 }, against.target);
+            let target = against.target;
+            let again = if target.is_some() { options.again() } else { 0 };
             let found = settled(again, target, || (against.measure)(effort));
             print(row.name, against, &found);
             let name = format!("{}, beside {}", row.name, against.name);
-            if target.is_some() {
-                check.row(&name, found.speed(), target, None);
-            }
-            if against.is_peer() {
-                check.beside_peer(&name, &found);
+            match (against.is_peer(), target) {
+                (true, _) => check.duel(&name, &found, target, None),
+                (false, Some(_)) => check.row(&name, found.speed(), target, None),
+                (false, None) => {}
             }
         }
     }
-    println!("\n{}", check.closing());
-    if flag("--check") { check.exit() } else { ExitCode::SUCCESS }
+    check.end(&options)
 }
 
 fn print(row: &str, against: &Against<'_>, found: &Duel) {

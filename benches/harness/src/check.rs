@@ -1,6 +1,6 @@
 //! Rows held against what was promised.
 
-use crate::Duel;
+use crate::{Duel, Options};
 use std::process::ExitCode;
 
 /// The least that any row must reach: as fast as the peer, within what noise hides.
@@ -9,6 +9,8 @@ pub const FLOOR: f64 = 0.95;
 pub const MOST_BYTES: f64 = 1.05;
 /// How a bench ends that ran to its end and found a miss: its table is whole. What broke off ends with another status.
 pub const MISSED: u8 = 3;
+/// How a bench ends that was asked for rows it does not have.
+pub const NO_ROW: u8 = 4;
 
 /// What was found, row by row.
 #[derive(Debug, Default)]
@@ -25,8 +27,8 @@ impl Check {
         self.beside_peer(name, found);
     }
 
-    /// Notes a row in which the peer is ahead, also one that nothing was promised for.
-    pub fn beside_peer(&mut self, name: &str, found: &Duel) {
+    /// Notes a row in which the peer is ahead.
+    fn beside_peer(&mut self, name: &str, found: &Duel) {
         if found.peer.time < found.ours.time {
             self.lost.push(format!("{name} ({:.2})", found.times()));
         }
@@ -45,8 +47,8 @@ impl Check {
         }
     }
 
-    /// What there is to say under a table: where a peer is ahead, and which targets are missed.
-    pub fn closing(&self) -> String {
+    /// Where a peer is ahead, and which targets are missed.
+    fn closing(&self) -> String {
         let lost = match self.lost.as_slice() {
             [] => "No peer is ahead in any row.".to_owned(),
             lost => format!("Rows where the peer is ahead: {}.", lost.join("; ")),
@@ -58,12 +60,21 @@ impl Check {
         format!("{lost}\n\n{missed}")
     }
 
-    /// Says what was missed, to standard error, and how that ends.
-    pub fn exit(&self) -> ExitCode {
+    /// Prints what there is to say under the tables and tells how the bench ends; what was missed goes to standard error
+    /// too, when that is what was asked for.
+    pub fn end(&self, options: &Options) -> ExitCode {
+        if self.rows == 0 {
+            eprintln!("no row here has a name like that");
+            return ExitCode::from(NO_ROW);
+        }
+        println!("\n{}", self.closing());
+        if !options.check {
+            return ExitCode::SUCCESS;
+        }
         for line in &self.missed {
             eprintln!("missed: {line}");
         }
-        eprintln!("{} rows checked, {} misses", self.rows, self.missed.len());
+        eprintln!("{} figures held against a target, {} misses", self.rows, self.missed.len());
         if self.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(MISSED) }
     }
 }

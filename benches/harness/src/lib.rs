@@ -4,9 +4,11 @@
 mod check; // rows held against what was promised
 mod limit; // what the machine allows, beside a row
 mod measure; // one call at a time, both sides in turn
+mod options; // what a bench can be asked for
 mod pages; // warm memory and fresh
 
-pub use check::{Check, FLOOR, MISSED, MOST_BYTES, reaches};
+pub use check::{Check, FLOOR, MISSED, MOST_BYTES, NO_ROW, reaches};
 pub use limit::{Least, Limit, copy, copy_fresh, limit, pass, spread};
 pub use measure::{Best, Duel, Effort, alone, duel, rest, settled};
+pub use options::Options;
 pub use pages::Fresh;

@@ -2,41 +2,34 @@
 //!
 //! `cargo xtask bench structframe` runs this; it prints a Markdown table. Before anything is timed, every side encodes to the
 //! same bytes and reads the same values. With `--check` it fails when a row misses its target or is slower than the peer; a
-//! row that seems to is measured again first. Other words on the command line choose the rows whose names contain one of
-//! them.
+//! row that seems to is measured again first.
 
 mod ours;
 mod peer;
 mod table; // rows, printed and checked
 
-use bench_harness::{Check, Effort, copy};
+use bench_harness::{Check, Options, copy};
 use fw_dynamic::Codec;
 use fw_structframe::Profile;
 use peer::Images;
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::Duration;
 use table::{Aim, Row, Table};
 
 const SMALL: usize = 4000;
 const LARGE: usize = 64;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let (rounds, turn) = if flag("--quick") { (5, 8) } else { (15, 40) };
-    let mut table = Table {
-        effort: Effort { rounds, turn: Duration::from_millis(turn) },
-        again: if flag("--check") { 5 } else { 0 },
-        names: arguments.iter().filter(|argument| !argument.starts_with("--")).cloned().collect(),
-        check: Check::default(),
+    let options = match Options::from_env() {
+        Ok(options) => options,
+        Err(code) => return code,
     };
+    let mut table = Table { effort: options.effort((5, 8), (15, 40)), options, check: Check::default() };
     Table::print_header();
     checksums(&mut table);
     small(&mut table);
     large(&mut table);
-    println!("\n{}", table.check.closing());
-    if flag("--check") { table.check.exit() } else { ExitCode::SUCCESS }
+    table.check.end(&table.options)
 }
 
 /// The sums beside the loop that every peer has.

@@ -1,6 +1,6 @@
 //! Rows as they are measured, printed and held against what was promised.
 
-use bench_harness::{Check, Duel, Effort, Limit, duel, limit, settled};
+use bench_harness::{Check, Duel, Effort, Limit, Options, duel, limit, settled};
 
 /// What a peer is measured for. Complete: there is nothing else to hold a row against.
 #[derive(Clone, Copy)]
@@ -26,10 +26,7 @@ pub(crate) struct Row {
 
 pub(crate) struct Table {
     pub(crate) effort: Effort,
-    /// How often a row that misses its target is measured again.
-    pub(crate) again: usize,
-    /// Parts of the names of the rows that are wanted; none means all.
-    pub(crate) names: Vec<String>,
+    pub(crate) options: Options,
     pub(crate) check: Check,
 }
 
@@ -50,13 +47,13 @@ impl Table {
         (name, bare): (&'static str, &mut dyn FnMut()),
         peers: Vec<Peer<'_>>,
     ) {
-        if !self.names.is_empty() && !self.names.iter().any(|name| row.what.contains(name.as_str())) {
+        if !self.options.wants(row.what) {
             return;
         }
         let limit = limit(self.effort, name, bare);
         for (name, aim, work) in peers {
             let target = if let Aim::Times(target) = aim { Some(target) } else { None };
-            let found = settled(self.again, target, || duel(self.effort, &mut ours, &mut *work));
+            let found = settled(self.options.again(), target, || duel(self.effort, &mut ours, &mut *work));
             print(row, name, target, &limit, &found);
             self.check.duel(&format!("{} beside {name}", row.what), &found, target, None);
         }
