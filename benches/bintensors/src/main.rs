@@ -150,7 +150,9 @@ impl Bench {
         let count = model.tensors.len();
         for name in &names {
             let (a, b, c) = (a.tensor(name).unwrap(), b.tensor(name).unwrap(), c.tensor(name).unwrap());
-            assert!(a.data() == b.data() && a.data() == c.data(), "{name} has the same values");
+            // All values are zero, so it is the place in the file that tells tensors apart.
+            assert_eq!(a.data().as_ptr_range(), b.data().as_ptr_range(), "{name} is the same part of the same file");
+            assert_eq!((b.shape(), b.data().len()), (c.shape(), c.data().len()), "{name}");
         }
         let ours = || names.iter().for_each(|name| drop(black_box(a.tensor(name).unwrap())));
         let limit = |effort, _| limits::compare(effort, model);
