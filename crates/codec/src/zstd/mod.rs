@@ -289,6 +289,28 @@ mod tests {
         assert!(encode(short, Zstd::default()) == encode(short, Zstd::default().for_planes()));
     }
 
+    /// What decision 0105 promises, on planes of several kinds: a new library that breaks it is a reason to choose anew.
+    #[test]
+    fn planes_take_no_more_than_a_twentieth_more() {
+        let shuffled = |value: &dyn Fn(u32) -> f32| -> Vec<u8> {
+            let values: Vec<[u8; 4]> = (0..200_000).map(|i| value(i).to_le_bytes()).collect();
+            (0..4).flat_map(|plane: usize| values.iter().map(move |value| value[plane])).collect()
+        };
+        let smooth = |i: u32| 280.0 + 15.0 * (i as f32 / 900.0).sin() + (i as f32 / 37.0).cos();
+        let noise = |i: u32| (i.wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0;
+        let kinds: [(&str, Vec<u8>); 5] = [
+            ("smooth", shuffled(&smooth)),
+            ("rounded to hundredths", shuffled(&|i| (smooth(i) * 100.0).round() / 100.0)),
+            ("rounded to 10 bits", shuffled(&|i| f32::from_bits((smooth(i).to_bits() + 0x1000) & !0x1fff))),
+            ("with noise", shuffled(&|i| smooth(i) + 0.01 * noise(i))),
+            ("mostly zero", shuffled(&|i| (smooth(i) - 293.0).max(0.0))),
+        ];
+        for (kind, input) in kinds {
+            let (plain, own) = (encode(&input, 3, 1).len(), encode_by(Zstd::default().for_planes(), &input, 1).len());
+            assert!(own * 100 <= plain * 105, "{kind}: {own} bytes instead of {plain}");
+        }
+    }
+
     /// How many blocks a frame has whose header holds a content size of four bytes and no window.
     fn block_count(frame: &[u8]) -> usize {
         assert_eq!(frame[4], 0xa0, "single segment, four bytes of content size");
