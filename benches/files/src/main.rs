@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         let mut run = (row.prepare)(folder.path());
         for against in &mut run.against {
             let target = against.target;
-            let again = if target.is_some() { options.again() } else { 0 };
+            let again = if target.is_some() || against.is_peer() { options.again() } else { 0 };
             let found = settled(again, target, || (against.measure)(effort));
             print(row.name, against, &found);
             let name = format!("{}, beside {}", row.name, against.name);
