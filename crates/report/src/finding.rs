@@ -1,14 +1,12 @@
 //! One thing worth saying about some bytes.
 
 use fw_bytes::Span;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Severity {
     /// Worth knowing.
@@ -44,7 +42,7 @@ pub struct Finding {
     /// Which part of the structure, such as `message[3].object[1].descriptor.shape`.
     pub path: String,
     /// Which check produced it, in the words of the format, such as `structure`.
-    pub level: Option<&'static str>,
+    pub level: Option<Cow<'static, str>>,
     /// Which object or tensor it is about.
     pub object_index: Option<u64>,
 }
@@ -89,8 +87,8 @@ impl Finding {
 
     /// Says which check produced it.
     #[must_use]
-    pub fn level(mut self, level: &'static str) -> Self {
-        self.level = Some(level);
+    pub fn level(mut self, level: impl Into<Cow<'static, str>>) -> Self {
+        self.level = Some(level.into());
         self
     }
 
@@ -114,27 +112,5 @@ impl fmt::Display for Finding {
             Some(span) => write!(f, " (bytes {span})"),
             None => Ok(()),
         }
-    }
-}
-
-impl Serialize for Finding {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &self.code)?;
-        map.serialize_entry("severity", &self.severity)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(span) = self.span {
-            map.serialize_entry("span", &[span.start, span.end])?;
-        }
-        if !self.path.is_empty() {
-            map.serialize_entry("path", &self.path)?;
-        }
-        if let Some(level) = self.level {
-            map.serialize_entry("level", level)?;
-        }
-        if let Some(index) = self.object_index {
-            map.serialize_entry("object_index", &index)?;
-        }
-        map.end()
     }
 }

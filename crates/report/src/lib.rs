@@ -1,5 +1,5 @@
-//! What we say about bytes: findings with stable codes and spans, trees that name every byte range, and one JSON form
-//! for both, the same in every tool.
+//! What we say about bytes: findings with stable codes and spans, trees that name every byte range, and with the feature
+//! `serde` (on by default) one JSON form for both, the same in every tool.
 //!
 //! ```
 //! use fw_report::{Finding, Report};
@@ -12,6 +12,8 @@
 #![forbid(unsafe_code)]
 
 mod finding; // one thing worth saying
+#[cfg(feature = "serde")]
+mod json; // the JSON form of all of these
 mod report; // all of them, with a verdict
 mod tree; // bytes named range by range
 

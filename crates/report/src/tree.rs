@@ -1,8 +1,6 @@
 //! Bytes named range by range: the model behind hex maps and explorers.
 
 use fw_bytes::Span;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 /// One named range of bytes and the ranges inside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,21 +54,6 @@ impl Tree {
     }
 }
 
-impl Serialize for Tree {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("label", &self.label)?;
-        if !self.value.is_empty() {
-            map.serialize_entry("value", &self.value)?;
-        }
-        map.serialize_entry("span", &[self.span.start, self.span.end])?;
-        if !self.children.is_empty() {
-            map.serialize_entry("children", &self.children)?;
-        }
-        map.end()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +65,5 @@ mod tests {
             .with(Tree::new("b", 4..10).value("6 bytes"));
         let names: Vec<_> = tree.leaves().into_iter().map(|(depth, node)| (depth, node.label.as_str())).collect();
         assert_eq!(names, [(2, "a1"), (2, "a2"), (1, "b")]);
-        assert_eq!(serde_json::to_value(&tree).unwrap()["children"][1]["value"], "6 bytes");
     }
 }

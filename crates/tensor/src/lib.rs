@@ -14,8 +14,11 @@ mod dtype; // element types, the union of what the formats know
 mod element; // Rust types that are elements
 mod error; // misuse of shapes, types and slices
 mod order; // byte order and swapping
+#[cfg(feature = "serde")]
+mod serial; // element types and byte orders by name
 mod shape; // counts and strides, checked
 mod slice; // N-dimensional selections, planned as contiguous ranges
+mod tuple; // selections from indices, ranges and tuples
 mod view; // borrowed and owned tensors
 
 pub use dtype::{DType, UnknownDType};

@@ -1,7 +1,7 @@
 //! N-dimensional selections, planned as the fewest contiguous runs of elements.
 
 use crate::TensorError;
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// What to take along one axis. Bounds may be negative, counting from the end, and are clamped as in NumPy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,13 @@ macro_rules! from_integers {
         impl From<RangeInclusive<$integer>> for AxisSlice {
             fn from(range: RangeInclusive<$integer>) -> Self {
                 let (start, end) = range.into_inner();
-                // `..=-1` ends at the end of the axis, which has no index of its own.
-                let end = end.try_into().ok().filter(|end: &i64| *end != -1).and_then(|end| end.checked_add(1));
-                Self::Range { start: Some(start.try_into().unwrap_or(i64::MAX)), end, step: 1 }
+                Self::Range { start: Some(start.try_into().unwrap_or(i64::MAX)), end: behind(end.try_into().ok()), step: 1 }
+            }
+        }
+
+        impl From<RangeToInclusive<$integer>> for AxisSlice {
+            fn from(range: RangeToInclusive<$integer>) -> Self {
+                Self::Range { start: None, end: behind(range.end.try_into().ok()), step: 1 }
             }
         }
 
@@ -80,14 +84,20 @@ macro_rules! from_integers {
 
 from_integers!(i32, i64, usize, u64);
 
+/// The bound one past `last`; `..=-1` ends at the end of the axis, which has no index of its own.
+fn behind(last: Option<i64>) -> Option<i64> {
+    last.filter(|last| *last != -1).and_then(|last| last.checked_add(1))
+}
+
 impl From<RangeFull> for AxisSlice {
     fn from(_: RangeFull) -> Self {
         Self::FULL
     }
 }
 
-/// A selection of axes, resolved against a shape by [`Selection::plan`]. [`select!`](crate::select) writes one down in
-/// one line; an array of slices of one kind will do too.
+/// A selection of axes, resolved against a shape by [`Selection::plan`]. Every function that takes a selection takes
+/// one index or range, a tuple of up to eight of them, or an array of slices of one kind as well;
+/// [`select!`](crate::select) also writes steps.
 ///
 /// ```
 /// use fw_tensor::{Selection, select};
@@ -97,6 +107,7 @@ impl From<RangeFull> for AxisSlice {
 /// assert_eq!(plan.runs().collect::<Vec<_>>(), [1..3, 6..8]);
 /// assert_eq!(select![0..2, 1..3], Selection::new().axis(0..2).axis(1..3));
 /// assert_eq!(select![0..2, 1..3], Selection::from([0..2, 1..3]));
+/// assert_eq!(select![0..2, 3, ..], Selection::from((0..2, 3, ..)));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
