@@ -1,26 +1,36 @@
 //! Where bytes come from, and where finished files go.
 //!
 //! Decoders do no input or output: they answer [`fw_bytes::Step`]. [`drive`] fetches the ranges a decoder asks for from
-//! any [`ReadAt`], a slice, a file or a map, and asks again. [`AtomicFile`] writes a sibling temporary file and renames
-//! it, so that readers of the old file are never cut off.
+//! any [`ReadAt`], a slice, a file or a map, and asks again. [`plan`] decides which ranges share a request, for every source
+//! and every format. [`AtomicFile`] writes a sibling temporary file and renames it, so that readers of the old file are
+//! never cut off.
 #![deny(unsafe_code)]
 
-mod atomic; // temporary file + rename
-mod coalesce; // neighbouring ranges become one read
-mod drive; // runs a decoder on any source
+pub mod plan; // which bytes to request
+mod read_at; // the trait, and slices
 mod file; // positioned reads on one handle
 #[cfg(feature = "mmap")]
 mod mmap; // mapped files
+mod buffers; // ranges already fetched
+mod drive; // runs a decoder on any source
+mod runs; // the runs of a selection, a long range in order
 #[cfg(feature = "async")]
 pub mod nonblocking; // sources that are awaited
-mod read_at; // the trait, and slices
 #[cfg(feature = "remote")]
 pub mod remote; // object stores
+mod atomic; // temporary file + rename
 
 pub use atomic::AtomicFile;
-pub use coalesce::coalesce;
-pub use drive::{Buffers, drive};
+pub use buffers::Buffers;
+pub use drive::drive;
 pub use file::FileSource;
 #[cfg(feature = "mmap")]
 pub use mmap::{LeftAlone, MappedFile};
 pub use read_at::ReadAt;
+pub use runs::{read_runs, stream};
+
+/// A defect of this library, never of the input.
+pub(crate) fn internal(what: &str) -> std::io::Error {
+    let text = format!("internal error: {what}; please report it, with the file if you can");
+    std::io::Error::other(text)
+}

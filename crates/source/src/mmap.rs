@@ -7,6 +7,7 @@
 //! into place (see `atomic`) or append at the end, and so never change bytes that a map already covers.
 #![allow(unsafe_code)]
 
+use crate::plan::Cost;
 use crate::{FileSource, ReadAt};
 use bytes::Bytes;
 use std::io;
@@ -90,6 +91,10 @@ impl ReadAt for MappedFile {
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.bytes.read_exact_at(offset, buffer)
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
     }
 }
 

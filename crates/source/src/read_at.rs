@@ -1,5 +1,6 @@
 //! Bytes that can be read from any position.
 
+use crate::plan::{Cost, plan};
 use fw_bytes::Span;
 use std::io;
 
@@ -25,14 +26,20 @@ pub trait ReadAt {
     /// `UnexpectedEof` when the source ends earlier; otherwise whatever the source reports.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Reads several ranges: pieces, each with its position, that cover all of them. The default reads neighbours together,
-    /// one piece after the other; sources whose requests take long send them all at once.
+    /// What requests to this source cost; a local file unless it says otherwise.
+    fn cost(&self) -> Cost {
+        Cost::FILE
+    }
+
+    /// Reads several ranges: pieces, each with its position, that cover all of them, each range inside one piece. The
+    /// default sends the requests of a [plan](crate::plan::plan) one after the other; sources whose requests take long
+    /// send them all at once.
     ///
     /// # Errors
     /// As [`ReadAt::read_exact_at`]; a large range past the end, before memory is reserved for it.
     fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
         let mut pieces = Vec::new();
-        for span in crate::coalesce(spans, LOCAL_GAP) {
+        for span in plan(spans, &self.cost()) {
             let len = usize::try_from(span.len()).map_err(io::Error::other)?;
             // Sizes came from the input: prove that the bytes exist before reserving much memory for them.
             if span.len() > UNPROVEN {
@@ -49,8 +56,6 @@ pub trait ReadAt {
     }
 }
 
-/// On local files a gap this small is cheaper to read than another call.
-const LOCAL_GAP: u64 = 4096;
 /// So many bytes may be reserved on the word of the input: a read that fails costs less than asking for the length.
 const UNPROVEN: u64 = 64 << 10;
 
@@ -67,6 +72,28 @@ impl ReadAt for [u8] {
         buffer.copy_from_slice(found);
         Ok(())
     }
+
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
+    }
+}
+
+impl<S: ReadAt + ?Sized> ReadAt for Box<S> {
+    fn len(&self) -> io::Result<u64> {
+        (**self).len()
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        (**self).read_exact_at(offset, buffer)
+    }
+
+    fn cost(&self) -> Cost {
+        (**self).cost()
+    }
+
+    fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
+        (**self).read_many(spans)
+    }
 }
 
 impl<S: ReadAt + ?Sized> ReadAt for &S {
@@ -76,6 +103,10 @@ impl<S: ReadAt + ?Sized> ReadAt for &S {
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         (**self).read_exact_at(offset, buffer)
+    }
+
+    fn cost(&self) -> Cost {
+        (**self).cost()
     }
 
     fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {

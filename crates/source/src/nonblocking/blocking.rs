@@ -1,7 +1,8 @@
 //! Waiting for futures on any thread, those of other runtimes included.
 
-use super::AsyncReadAt;
+use super::{AsyncReadAt, read_planned};
 use crate::ReadAt;
+use crate::plan::{Cost, plan};
 use fw_bytes::Span;
 use std::future::Future;
 use std::io;
@@ -80,5 +81,16 @@ impl<S: AsyncReadAt + ?Sized + 'static> ReadAt for Blocking<S> {
         // A source answers with exactly the bytes asked for.
         buffer.copy_from_slice(&bytes);
         Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        self.source.cost()
+    }
+
+    /// All of them travel at the same time.
+    fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
+        let source = Arc::clone(&self.source);
+        let ranges = plan(spans, &source.cost());
+        wait_for(async move { read_planned(&*source, &ranges).await })
     }
 }

@@ -1,7 +1,8 @@
 //! Runs a decoder that does no input or output on an awaited source.
 
-use super::{AsyncReadAt, merge};
+use super::AsyncReadAt;
 use crate::Buffers;
+use crate::plan::plan;
 use crate::read_at::short_read;
 use futures_util::future::try_join_all;
 use fw_bytes::{Span, Step};
@@ -22,25 +23,41 @@ pub async fn drive_async<T, E: From<io::Error>>(
             Step::Done(value) => return Ok(value),
             Step::Need(spans) => spans,
         };
-        let missing = buffers.missing(needed)?;
-        fetch(source, buffers, &missing).await?;
+        fetch(source, buffers, needed).await?;
     }
 }
 
-/// Fetches `spans` into `buffers`, side by side.
+/// Fetches those of `spans` that are not in `buffers`, side by side.
 ///
 /// # Errors
-/// The first error of the source; `UnexpectedEof`, before anything is requested, for a range past its end.
-pub async fn fetch(source: &(impl AsyncReadAt + ?Sized), buffers: &mut Buffers, spans: &[Span]) -> io::Result<()> {
+/// The first error of the source; `UnexpectedEof`, before anything is requested, for a range past its end; an internal
+/// error when there are spans and all of them could have been looked up.
+pub async fn fetch(source: &(impl AsyncReadAt + ?Sized), buffers: &mut Buffers, spans: Vec<Span>) -> io::Result<()> {
+    if spans.is_empty() {
+        return Ok(());
+    }
+    let missing = buffers.missing(spans)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
     let len = source.total_len().await?;
-    if let Some(beyond) = spans.iter().find(|span| span.end > len) {
+    if let Some(beyond) = missing.iter().find(|span| span.end > len) {
         return Err(short_read(beyond.start, usize::try_from(beyond.len()).unwrap_or(usize::MAX), len));
     }
-    let requests = merge(spans).into_iter().map(|span| async move { Ok((span, source.read(span).await?)) });
-    for (span, bytes) in try_join_all(requests).await.map_err(|error: io::Error| error)? {
-        buffers.insert(span.start, bytes.into());
+    for (start, bytes) in read_planned(source, &plan(&missing, &source.cost())).await? {
+        buffers.insert(start, bytes);
     }
     Ok(())
+}
+
+/// The bytes of every range, fetched side by side.
+pub(crate) async fn read_planned(
+    source: &(impl AsyncReadAt + ?Sized),
+    ranges: &[Span],
+) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    let requests =
+        ranges.iter().map(|span| async move { io::Result::Ok((span.start, source.read(*span).await?.into())) });
+    try_join_all(requests).await
 }
 
 #[cfg(test)]

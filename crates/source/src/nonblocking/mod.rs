@@ -7,11 +7,12 @@
 mod blocking; // the other way round: waiting for futures anywhere
 mod drive_async; // runs a decoder on any awaited source
 mod file; // local files, read off the runtime
-mod merge; // which ranges share a request
+mod kept; // a source that may be read whole, and is answered for from memory then
 mod source; // the trait, and bytes in memory
 
 pub use blocking::{Blocking, handle, wait_for};
+pub(crate) use drive_async::read_planned;
 pub use drive_async::{drive_async, fetch};
 pub use file::{AsyncFile, off_runtime};
-pub use merge::merge;
+pub use kept::Kept;
 pub use source::AsyncReadAt;

@@ -1,5 +1,6 @@
 //! Ranges of bytes that come later.
 
+use crate::plan::Cost;
 use crate::read_at::short_read;
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -23,6 +24,11 @@ pub trait AsyncReadAt: Send + Sync {
     /// # Errors
     /// `UnexpectedEof` when the source ends earlier; otherwise whatever the source reports.
     fn read(&self, span: Span) -> BoxFuture<'_, io::Result<Bytes>>;
+
+    /// What requests to this source cost; a local file unless it says otherwise.
+    fn cost(&self) -> Cost {
+        Cost::QUEUED_FILE
+    }
 }
 
 impl AsyncReadAt for Bytes {
@@ -38,6 +44,10 @@ impl AsyncReadAt for Bytes {
         };
         ready(found).boxed()
     }
+
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
+    }
 }
 
 impl<S: AsyncReadAt + ?Sized> AsyncReadAt for Arc<S> {
@@ -47,5 +57,9 @@ impl<S: AsyncReadAt + ?Sized> AsyncReadAt for Arc<S> {
 
     fn read(&self, span: Span) -> BoxFuture<'_, io::Result<Bytes>> {
         (**self).read(span)
+    }
+
+    fn cost(&self) -> Cost {
+        (**self).cost()
     }
 }

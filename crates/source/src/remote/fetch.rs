@@ -1,6 +1,7 @@
 //! One range of one version of an object, tried again when that may help.
 
 use super::location::Location;
+use super::measure::Measured;
 use super::watch::{Counters, Status};
 use super::whole::Whole;
 use super::{Progress, RemoteError, RemoteErrorKind, StoreOptions};
@@ -10,6 +11,7 @@ use fw_bytes::Span;
 use object_store::{Error, GetOptions, GetRange, GetResult, ObjectMeta};
 use std::error::Error as StdError;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Which version of an object is being read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +61,14 @@ pub(super) struct Fetcher {
     pub(super) location: Location,
     pub(super) options: StoreOptions,
     pub(super) counters: Arc<Counters>,
+    pub(super) measured: Measured,
 }
 
 impl Fetcher {
     /// The first bytes, and which version they are of; all of them where the server knows no ranges.
     pub(super) async fn probe(&self) -> Result<(Probed, Version), RemoteError> {
         let wanted = Span::new(0, self.options.probe_len.max(1));
-        let refused = match self.tries(wanted, None).await {
+        let refused = match self.tries(wanted, None, 1).await {
             Ok((head, version)) => return Ok((Probed::Head(head), version)),
             // An empty object has no ranges.
             Err(error) if error.status == Some(416) || error.kind == RemoteErrorKind::PastEnd => {
@@ -85,15 +88,20 @@ impl Fetcher {
         }
     }
 
-    /// The bytes of `span`, all of them, of that version.
-    pub(super) async fn range(&self, span: Span, version: &Version) -> Result<Bytes, RemoteError> {
-        Ok(self.tries(span, Some(version)).await?.0)
+    /// The bytes of `span`, all of them, of that version; `in_flight` requests share the way.
+    pub(super) async fn range(&self, span: Span, version: &Version, in_flight: usize) -> Result<Bytes, RemoteError> {
+        Ok(self.tries(span, Some(version), in_flight).await?.0)
     }
 
-    async fn tries(&self, span: Span, version: Option<&Version>) -> Result<(Bytes, Version), RemoteError> {
+    async fn tries(
+        &self,
+        span: Span,
+        version: Option<&Version>,
+        in_flight: usize,
+    ) -> Result<(Bytes, Version), RemoteError> {
         let mut tried = 0;
         loop {
-            match self.once(span, version).await {
+            match self.once(span, version, in_flight).await {
                 Ok(found) => return Ok(found),
                 Err(error) => self.pause_after(error, &mut tried).await?,
             }
@@ -110,7 +118,12 @@ impl Fetcher {
         Ok(())
     }
 
-    async fn once(&self, span: Span, version: Option<&Version>) -> Result<(Bytes, Version), RemoteError> {
+    async fn once(
+        &self,
+        span: Span,
+        version: Option<&Version>,
+        in_flight: usize,
+    ) -> Result<(Bytes, Version), RemoteError> {
         if !self.location.over_http {
             // Requests over HTTP are counted where they are sent.
             self.counters.request();
@@ -120,8 +133,10 @@ impl Fetcher {
             if_match: version.and_then(Version::condition),
             ..GetOptions::default()
         };
+        let sent = Instant::now();
         let answer = self.location.store.get_opts(&self.location.path, options).await;
         let answer = answer.map_err(|error| self.explain(&error))?;
+        let latency = sent.elapsed();
         let now = Version::of(&answer.meta);
         if let Some(difference) = version.and_then(|then| then.difference(&now)) {
             return Err(self.changed(&difference));
@@ -133,7 +148,9 @@ impl Fetcher {
             let detail = format!("asked for bytes {span} of {}, got {:?}", version.len, answer.range);
             return Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail));
         }
-        Ok((self.body(answer, wanted, now.len).await?, now))
+        let body = self.body(answer, wanted, now.len).await?;
+        self.measured.learn(latency, body.len() as u64, sent.elapsed().saturating_sub(latency), in_flight);
+        Ok((body, now))
     }
 
     /// The body, which must be as long as was said.

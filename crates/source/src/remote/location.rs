@@ -32,12 +32,27 @@ pub fn is_url(text: &str) -> bool {
         || text.to_ascii_lowercase().starts_with("memory:/")
 }
 
+/// Whether `text` is a URL of a store on another machine: any that [`is_url`] takes but `file` and `memory`.
+///
+/// ```
+/// use fw_source::remote::is_remote_url;
+///
+/// assert!(is_remote_url("s3://bucket/fields.tgm") && is_remote_url("HTTPS://example.org/fields.tgm"));
+/// assert!(!is_remote_url("fields.tgm") && !is_remote_url("file:///data/fields.tgm") && !is_remote_url("c://fields.tgm"));
+/// ```
+pub fn is_remote_url(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()) && !HERE.contains(&scheme.as_str()))
+}
+
 /// The path that a `file://` URL names; `None` for any other URL, and for files of another machine.
 pub fn file_path(text: &str) -> Option<PathBuf> {
     Url::parse(text).ok().filter(|url| url.scheme() == "file")?.to_file_path().ok()
 }
 
 const SCHEMES: &[&str] = &["http", "https", "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "file", "memory"];
+/// Those that need no other machine.
+const HERE: &[&str] = &["file", "memory"];
 
 /// Objects of this process, by name.
 static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));

@@ -11,6 +11,7 @@ mod cache; // what was fetched lately
 mod error; // what went wrong, with the URL, the status and the number of tries
 mod fetch; // one range: tries, and the version it must be of
 mod location; // which store a URL names
+mod measure; // what requests cost
 mod options; // how
 mod source; // an object, read
 mod watch; // what goes over the wire, counted
@@ -18,7 +19,7 @@ mod whole; // all of an object at once, for servers without ranges
 mod writer; // an object, written
 
 pub use error::{RemoteError, RemoteErrorKind};
-pub use location::{file_path, is_url};
+pub use location::{file_path, is_remote_url, is_url};
 pub use options::{FullRead, Progress, ProgressFn, StoreOptions};
 pub use source::{StoreSource, open_source};
 pub use watch::Traffic;

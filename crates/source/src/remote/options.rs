@@ -1,6 +1,7 @@
 //! How a store is reached, and how much may be asked of it.
 
 use super::Traffic;
+use crate::plan::Cost;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +60,8 @@ pub struct StoreOptions {
     /// Bytes of an object read whole that are held in memory; a longer one is kept in a temporary file, which has no name
     /// and is gone when the source is dropped.
     pub full_read_memory: u64,
+    /// What requests cost; `None`, the default, measures round trips and rates while the object is read.
+    pub cost: Option<Cost>,
     /// Told about every piece that arrives or leaves.
     pub progress: Option<Arc<ProgressFn>>,
 }
@@ -76,6 +79,7 @@ impl Default for StoreOptions {
             part_len: 8 << 20,
             full_read: FullRead::Refuse,
             full_read_memory: 64 << 20,
+            cost: None,
             progress: None,
         }
     }
@@ -151,6 +155,13 @@ impl StoreOptions {
         self
     }
 
+    /// The same with requests of this cost, whatever is measured.
+    #[must_use]
+    pub const fn with_cost(mut self, cost: Cost) -> Self {
+        self.cost = Some(cost);
+        self
+    }
+
     /// The same with a progress callback.
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
@@ -175,6 +186,7 @@ impl fmt::Debug for StoreOptions {
             .field("concurrency", &self.concurrency)
             .field("part_len", &self.part_len)
             .field("full_read", &self.full_read)
+            .field("cost", &self.cost)
             .finish_non_exhaustive()
     }
 }

@@ -3,11 +3,13 @@
 use super::cache::Cache;
 use super::fetch::{Fetcher, Probed, Version};
 use super::location::Location;
+use super::measure::Measured;
 use super::watch::{Counters, Statuses};
 use super::whole::Whole;
 use super::{RemoteError, RemoteErrorKind, StoreOptions, Traffic};
 use crate::ReadAt;
-use crate::nonblocking::{AsyncReadAt, merge, wait_for};
+use crate::nonblocking::{AsyncReadAt, read_planned, wait_for};
+use crate::plan::{Cost, plan, split};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready, try_join_all};
@@ -55,7 +57,14 @@ impl StoreSource {
     pub async fn open(url: &str, options: &StoreOptions) -> io::Result<Self> {
         let counters = Arc::<Counters>::default();
         let location = Location::parse(url, options, &counters, Statuses::Raise)?;
-        let fetcher = Fetcher { location, options: options.clone(), counters };
+        let given = options.cost.or(match url.split_once(':') {
+            // These are on this machine.
+            Some((scheme, _)) if scheme.eq_ignore_ascii_case("memory") => Some(Cost::MEMORY),
+            Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => Some(Cost::QUEUED_FILE),
+            _ => None,
+        });
+        let measured = Measured::new(given, options.concurrency);
+        let fetcher = Fetcher { location, options: options.clone(), counters, measured };
         let (probed, version) = fetcher.probe().await?;
         let mut cache = Cache::new(options.cache_len.max(options.probe_len.saturating_mul(4)));
         let whole = match probed {
@@ -118,22 +127,36 @@ impl StoreSource {
                 None => cache.head(span),
             }
         };
-        // An answer of the semaphore that it is closed cannot come: nobody closes it.
-        let _permit = inner.in_flight.acquire().await.ok();
         let known = head.as_ref().map_or(0, |head| head.len() as u64);
         let missing = Span::new(span.start.saturating_add(known), span.end);
-        let tail = inner.fetcher.range(missing, &inner.version).await?;
-        let bytes = match head {
-            None => tail,
-            Some(head) => {
+        let pieces = split(missing, &inner.fetcher.measured.cost()).map(|piece| self.piece(piece));
+        let pieces = try_join_all(pieces).await?;
+        let bytes = match (head, <[Bytes; 1]>::try_from(pieces)) {
+            (None, Ok([only])) => only,
+            (head, pieces) => {
+                let pieces = pieces.map_or_else(|several| several, Vec::from);
                 let mut whole = BytesMut::with_capacity(usize::try_from(span.len()).unwrap_or(0));
-                whole.extend_from_slice(&head);
-                whole.extend_from_slice(&tail);
+                head.iter().chain(&pieces).for_each(|piece| whole.extend_from_slice(piece));
                 whole.freeze()
             }
         };
         inner.cache.lock().unwrap_or_else(PoisonError::into_inner).insert(span.start, &bytes);
         Ok(bytes)
+    }
+
+    /// One request, which waits while too many are in flight.
+    async fn piece(&self, span: Span) -> Result<Bytes, RemoteError> {
+        let inner = &*self.inner;
+        // An answer of the semaphore that it is closed cannot come: nobody closes it.
+        let _permit = inner.in_flight.acquire().await.ok();
+        let waiting = inner.in_flight.available_permits();
+        let in_flight = inner.fetcher.options.concurrency.max(1).saturating_sub(waiting);
+        inner.fetcher.range(span, &inner.version, in_flight).await
+    }
+
+    /// What requests to the store cost, as far as is known: given with the options, or measured.
+    pub fn request_cost(&self) -> Cost {
+        if self.is_read_whole() { Cost::MEMORY } else { self.inner.fetcher.measured.cost() }
     }
 }
 
@@ -145,6 +168,10 @@ impl AsyncReadAt for StoreSource {
     fn read(&self, span: Span) -> BoxFuture<'_, io::Result<Bytes>> {
         async move { Ok(self.bytes(span).await?) }.boxed()
     }
+
+    fn cost(&self) -> Cost {
+        self.request_cost()
+    }
 }
 
 impl ReadAt for StoreSource {
@@ -154,14 +181,12 @@ impl ReadAt for StoreSource {
 
     /// All of them travel at the same time.
     fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
-        let (source, spans) = (self.clone(), merge(spans));
-        wait_for(async move {
-            let requests = spans.into_iter().map(|span| {
-                let source = source.clone();
-                async move { io::Result::Ok((span.start, Vec::from(source.bytes(span).await?))) }
-            });
-            try_join_all(requests).await
-        })
+        let (source, ranges) = (self.clone(), plan(spans, &self.request_cost()));
+        wait_for(async move { read_planned(&source, &ranges).await })
+    }
+
+    fn cost(&self) -> Cost {
+        self.request_cost()
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
