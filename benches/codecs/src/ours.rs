@@ -41,8 +41,8 @@ impl Ours {
     }
 
     pub(crate) fn decode(&self, message: &[u8]) -> Vec<u8> {
-        let (_, mut objects) = fw_tensogram::decode(message, &self.decode).expect("decode");
-        objects.pop().expect("one object").1
+        let mut objects = fw_tensogram::decode(message, &self.decode).expect("decode").objects;
+        objects.pop().expect("one object").bytes
     }
 
     pub(crate) fn decode_into(&self, message: &[u8], out: &mut [u8]) {
@@ -56,7 +56,7 @@ impl Ours {
     }
 
     pub(crate) fn decode_range(&self, message: &[u8], range: (u64, u64)) -> Vec<u8> {
-        let (_, mut parts) = fw_tensogram::decode_range(message, 0, &[range], &self.decode).expect("decode range");
+        let mut parts = fw_tensogram::decode_range(message, 0, &[range], &self.decode).expect("decode range").parts;
         parts.pop().expect("one range")
     }
 

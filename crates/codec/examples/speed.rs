@@ -102,19 +102,22 @@ fn masks(bench: &Bench<'_>, bytes: &[u8]) {
 }
 
 fn chains(bench: &Bench<'_>, bytes: &[u8], out: &mut [u8]) {
-    use fw_codec::chain::{Compression, DecodeOptions, Encoding, Filter, Pipeline, SimplePacking, Stages};
+    use fw_codec::chain::{
+        Blosc2Settings, Compression, DecodeOptions, Encoding, Filter, Lz4Settings, Pipeline, ShuffleSettings,
+        SimplePacking, Stages, ZstdSettings,
+    };
     use fw_tensor::{ByteOrder::Little, DType};
-    let shuffle = || Filter::Shuffle { shuffle_element_size: 8 };
-    let zstd = || Compression::Zstd { zstd_level: None };
-    let blosc2 = || Compression::Blosc2 { blosc2_codec: None, blosc2_clevel: None };
+    let shuffle = || Filter::Shuffle(ShuffleSettings { shuffle_element_size: 8 });
+    let zstd = || Compression::Zstd(ZstdSettings { zstd_level: None });
+    let blosc2 = || Compression::Blosc2(Blosc2Settings { blosc2_codec: None, blosc2_clevel: None });
     let packing = || Encoding::SimplePacking(SimplePacking::bits(16));
     let chains = [
         ("none", Encoding::None, Filter::None, Compression::None),
         ("shuffle", Encoding::None, shuffle(), Compression::None),
         ("zstd", Encoding::None, Filter::None, zstd()),
         ("shuffle+zstd", Encoding::None, shuffle(), zstd()),
-        ("lz4", Encoding::None, Filter::None, Compression::Lz4),
-        ("shuffle+lz4", Encoding::None, shuffle(), Compression::Lz4),
+        ("lz4", Encoding::None, Filter::None, Compression::Lz4(Lz4Settings)),
+        ("shuffle+lz4", Encoding::None, shuffle(), Compression::Lz4(Lz4Settings)),
         ("blosc2", Encoding::None, Filter::None, blosc2()),
         ("sp16", packing(), Filter::None, Compression::None),
         ("sp16+zstd", packing(), Filter::None, zstd()),
@@ -131,8 +134,8 @@ fn chains(bench: &Bench<'_>, bytes: &[u8], out: &mut [u8]) {
             });
             let Some(encoded) = encoded else { continue };
             let mut stages = stages.clone();
-            if let Some(packing) = encoded.derived.simple_packing {
-                stages.encoding = Encoding::SimplePacking(packing);
+            if let Some(encoding) = encoded.derived.encoding {
+                stages.encoding = encoding;
             }
             let pipeline = Pipeline::new(stages, DType::Float64, count, Little).unwrap();
             let options = DecodeOptions::default().with_threads(threads);

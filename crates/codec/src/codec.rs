@@ -16,9 +16,9 @@ pub trait Codec: Send + Sync {
     /// An upper bound of the encoded size, or `None` when `input_len` is more than the codec can take.
     fn max_encoded_len(&self, input_len: usize) -> Option<usize>;
 
-    /// True when [`Codec::decode_range_into`] costs less than decoding everything.
-    fn can_slice(&self) -> bool {
-        false
+    /// What [`Codec::decode_range_into`] has to decode.
+    fn reach(&self) -> Reach {
+        Reach::Whole
     }
 
     /// Appends the encoded form of `input` to `out`.
@@ -27,15 +27,17 @@ pub trait Codec: Send + Sync {
     /// When the input does not fit the codec's parameters; `out` may then hold a partial result.
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError>;
 
-    /// The encoded form of `input`, in parts: what stands in it as it is need not be copied. The same bytes as those of
-    /// [`Codec::encode`]; the default is one part.
+    /// The encoded form of `input`, in parts, for a codec that keeps stretches of the input as they are: these need not be
+    /// copied. The same bytes as those of [`Codec::encode`]. `inspect` gets the input stretch by stretch, each with its
+    /// position, while it is in the cache.
+    ///
+    /// `None`: the codec keeps nothing of the input, and nothing was inspected. The default does so.
     ///
     /// # Errors
-    /// As [`Codec::encode`].
-    fn encode_gathered<'a>(&self, input: &'a [u8], threads: usize) -> Result<Gathered<'a>, CodecError> {
-        let mut out = Vec::new();
-        self.encode(input, threads, &mut out)?;
-        Ok(vec![Cow::Owned(out)])
+    /// As [`Codec::encode`], and what `inspect` finds.
+    fn encode_gathered<'a>(&self, input: &'a [u8], inspect: Inspect<'_>) -> Result<Option<Gathered<'a>>, CodecError> {
+        let _ = (input, inspect);
+        Ok(None)
     }
 
     /// Decodes `encoded` so that it fills `out` exactly.
@@ -91,7 +93,7 @@ pub trait Codec: Send + Sync {
         Ok(None)
     }
 
-    /// About how many decoded bytes are decoded together, when the codec can slice: touching one costs all of them.
+    /// About how many decoded bytes are decoded together, with [`Reach::Blocks`]: touching one costs all of them.
     /// `None`: not known, at least not without the payload.
     fn block_len(&self, encoded: Option<Window<'_>>, decoded_len: u64) -> Option<u64> {
         let _ = (encoded, decoded_len);
@@ -124,7 +126,22 @@ pub trait Codec: Send + Sync {
     }
 }
 
-/// Encoded bytes in parts, one behind the other; some are the codec's, others the input's.
+/// What a codec has to decode for a range of its output. Complete: callers have to know what each costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The blocks that the range touches, each by itself. Where they are is known from the parameters
+    /// ([`Codec::encoded_span`]) or from a map in the payload ([`Codec::still_needed`]).
+    Blocks,
+    /// The range alone, but everything before it has to be passed over: one pass serves all ranges.
+    FromStart,
+    /// Everything.
+    Whole,
+}
+
+/// What looks at input on its way: a position, and the bytes there.
+pub type Inspect<'i> = &'i mut dyn FnMut(usize, &[u8]) -> Result<(), CodecError>;
+
+/// Encoded bytes in parts, one after the other; some are the codec's, others the input's.
 pub type Gathered<'a> = Vec<Cow<'a, [u8]>>;
 
 /// A part of an encoded payload: `bytes` begin at `start` of a payload of `total_len` bytes. Codecs that ask for several

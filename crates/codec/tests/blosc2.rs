@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Codecs, clause 9: frames written by the reference decode to the bytes it was given.
+/// TG-C9: frames written by the reference decode to the bytes it was given.
 #[test]
 fn frames_of_the_reference_are_read() {
     for case in cases("valid") {
@@ -24,7 +24,7 @@ fn frames_of_the_reference_are_read() {
     }
 }
 
-/// Codecs, clause 9.3: every byte range of a frame is what the whole has there, also inside an incomplete last item.
+/// TG-C9.3: every byte range of a frame is what the whole has there, also inside an incomplete last item.
 #[test]
 fn ranges_agree_with_the_whole() {
     for case in cases("valid") {
@@ -169,7 +169,7 @@ fn repeated_values_are_filled() {
     assert_eq!(part, [4, 1, 2, 3, 4, 1]);
 }
 
-/// Codecs, clause 14: masks are written as the reference writes them.
+/// TG-C14: masks are written as the reference writes them.
 #[test]
 fn masks_have_the_layout_of_the_reference() {
     for name in ["mask-nan", "mask-inf"] {

@@ -2,7 +2,7 @@
 #![cfg(feature = "zfp")]
 
 use fw_codec::zfp::{Zfp, ZfpMode};
-use fw_codec::{Codec, CodecError, CodecErrorKind, Window};
+use fw_codec::{Codec, CodecError, CodecErrorKind, Reach, Window};
 use fw_tensor::ByteOrder;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -84,7 +84,7 @@ fn every_range_of_every_vector_equals_the_slice() {
                 assert_eq!(out, whole[start..start + count], "{} {start}+{count}", vector["id"]);
                 let range = start as u64..(start + count) as u64;
                 let Some(span) = codec.encoded_span(payload.len() as u64, len as u64, range) else {
-                    assert!(!codec.can_slice());
+                    assert_eq!(codec.reach(), Reach::FromStart);
                     continue;
                 };
                 // Only the bytes of the span, as a remote reader would have them.
@@ -106,14 +106,14 @@ fn every_range_of_every_vector_equals_the_slice() {
 #[test]
 fn a_fixed_rate_range_needs_only_the_bytes_of_its_blocks() {
     let codec = Zfp::new(ZfpMode::FixedRate(16.0), ByteOrder::Little).unwrap();
-    assert!(codec.can_slice());
+    assert_eq!(codec.reach(), Reach::Blocks);
     // One million values, 8 bytes for each block of 32.
     let span = |range| codec.encoded_span(2_000_000, 8_000_000, range).unwrap();
     assert_eq!((span(0..8).start, span(0..8).end), (0, 8));
     assert_eq!((span(31..33).start, span(31..33).end), (0, 16));
     assert_eq!((span(4_000_000..4_008_000).start, span(4_000_000..4_008_000).len()), (1_000_000, 2_000));
     assert!(span(64..64).is_empty());
-    assert!(!Zfp::new(ZfpMode::FixedPrecision(20), ByteOrder::Little).unwrap().can_slice());
+    assert_eq!(Zfp::new(ZfpMode::FixedPrecision(20), ByteOrder::Little).unwrap().reach(), Reach::FromStart);
 }
 
 #[test]

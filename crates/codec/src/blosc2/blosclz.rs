@@ -2,7 +2,7 @@
 //!
 //! A control byte below 32 stands for that many literals plus one. Any other holds the match length in its upper three
 //! bits (7: more bytes follow) and the upper distance bits in its lower five; the first control byte of a stream
-//! always counts literals. Specification: codecs, clause 9.2.
+//! always counts literals. Specification: TG-C9.2.
 
 use super::matches::{Bounded, common_len, hash, word};
 

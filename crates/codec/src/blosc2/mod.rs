@@ -6,7 +6,7 @@
 //! threads, straight into the final buffer, and a range costs only the blocks it touches: of a payload that is fetched
 //! piece by piece, header, trailer and tables of blocks are asked for first, then those blocks.
 //!
-//! **Specification.** Codecs, clause 9; the mask flavour in clause 14.
+//! **Specification.** TG-C9; the mask flavour in TG-C14.2.
 //!
 //! **Parameters.**
 //! ```
@@ -47,7 +47,7 @@ mod view; // the bytes of a frame, as far as they are at hand
 pub use params::{Blosc2Params, Filter, InnerCodec};
 
 use crate::codec::checked_range;
-use crate::{Codec, CodecError, Window, alloc};
+use crate::{Codec, CodecError, Reach, Window, alloc};
 use frame::Frame;
 use fw_bytes::Span;
 use std::ops::Range;
@@ -89,8 +89,8 @@ impl Codec for Blosc2 {
         frame::max_len(input_len, self.params.typesize)
     }
 
-    fn can_slice(&self) -> bool {
-        true
+    fn reach(&self) -> Reach {
+        Reach::Blocks
     }
 
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {

@@ -1,6 +1,8 @@
 //! Payload to values.
 
 use super::{Compression, DecodeOptions, Encoding, Filter, NAME, Pipeline};
+#[cfg(not(all(feature = "packing", feature = "shuffle")))]
+use crate::spec::CodecSpec;
 use crate::{CodecError, alloc, swap};
 use fw_tensor::ByteOrder;
 
@@ -21,10 +23,16 @@ impl Pipeline {
                     swap::swap_threaded(&mut out, self.swap_unit(options.order), options.threads);
                     return Ok(out);
                 }
+                // Memory of this size is likely to be warm: one copy, nothing cleared before.
+                None if len < alloc::FRESH_FROM => {
+                    let mut out = payload.to_vec();
+                    swap::swap_threaded(&mut out, self.swap_unit(options.order), options.threads);
+                    return Ok(out);
+                }
                 None => false,
             },
-            (Encoding::None, Filter::Shuffle { .. }) | (Encoding::SimplePacking(_), Filter::None) => true,
-            _ => false,
+            (Encoding::None, Filter::Shuffle(_)) | (Encoding::SimplePacking(_), Filter::None) => true,
+            (Encoding::SimplePacking(_), Filter::Shuffle(_)) => false,
         };
         // Fresh pages are zero anyway. Others would have to be cleared for several threads to share them, by one thread and
         // at the price of these two stages themselves: below that size one thread appends.
@@ -41,8 +49,8 @@ impl Pipeline {
         let mut out = Vec::new();
         self.with_stage(payload, options, |stage| {
             out = match &self.stages.filter {
-                Filter::Shuffle { shuffle_element_size: size } => {
-                    self.unshuffle_in_pieces(*size, stage, options, len)?
+                Filter::Shuffle(shuffle) => {
+                    self.unshuffle_in_pieces(shuffle.shuffle_element_size, stage, options, len)?
                 }
                 Filter::None => self.unpack_in_pieces(stage, options, len)?,
             };
@@ -76,7 +84,7 @@ impl Pipeline {
 
     #[cfg(not(feature = "shuffle"))]
     fn unshuffle_in_pieces(&self, _: u64, _: &[u8], _: &DecodeOptions, _: usize) -> Result<Vec<u8>, CodecError> {
-        Err(super::missing("shuffle"))
+        Err(super::ShuffleSettings::INFO.missing())
     }
 
     #[cfg(feature = "packing")]
@@ -92,7 +100,7 @@ impl Pipeline {
 
     #[cfg(not(feature = "packing"))]
     fn unpack_in_pieces(&self, _: &[u8], _: &DecodeOptions, _: usize) -> Result<Vec<u8>, CodecError> {
-        Err(super::missing("simple_packing"))
+        Err(super::SimplePacking::INFO.missing())
     }
 
     /// Decodes a whole payload so that it fills `out` exactly, in the byte order of the options.
@@ -117,16 +125,18 @@ impl Pipeline {
                     swap::swap_threaded(out, self.swap_unit(options.order), threads);
                 }
             },
-            (Encoding::None, Filter::Shuffle { shuffle_element_size: size }) => {
-                self.with_stage(payload, options, |stage| unshuffle(*size, stage, threads, out))?;
+            (Encoding::None, Filter::Shuffle(shuffle)) => {
+                let size = shuffle.shuffle_element_size;
+                self.with_stage(payload, options, |stage| unshuffle(size, stage, threads, out))?;
                 swap::swap_threaded(out, self.swap_unit(options.order), threads);
             }
             (Encoding::SimplePacking(_), Filter::None) => {
                 self.with_stage(payload, options, |packed| self.unpack(packed, options, out))?;
             }
-            (Encoding::SimplePacking(_), Filter::Shuffle { shuffle_element_size: size }) => {
+            (Encoding::SimplePacking(_), Filter::Shuffle(shuffle)) => {
+                let size = shuffle.shuffle_element_size;
                 let mut packed = alloc::overwritable(self.stage_len()?)?;
-                self.with_stage(payload, options, |stage| unshuffle(*size, stage, threads, &mut packed))?;
+                self.with_stage(payload, options, |stage| unshuffle(size, stage, threads, &mut packed))?;
                 self.unpack(&packed, options, out)?;
                 alloc::recycle(packed);
             }
@@ -174,7 +184,7 @@ impl Pipeline {
         #[cfg(not(feature = "packing"))]
         {
             let _ = (packed, options, out);
-            Err(super::missing("simple_packing"))
+            Err(super::SimplePacking::INFO.missing())
         }
     }
 
@@ -216,12 +226,8 @@ impl Pipeline {
 
     /// Bytes to swap as one, to get from what the stages return to `order`; 0 for none.
     pub(super) fn swap_unit(&self, order: ByteOrder) -> usize {
-        match &self.stages.compression {
-            // These return values in the order asked for.
-            Compression::Zfp(_) | Compression::Sz3 { .. } => 0,
-            _ if order == self.byte_order => 0,
-            _ => self.dtype.swap_unit(),
-        }
+        let ordered = self.stages.compression.compressor().is_some_and(|compressor| compressor.orders_values());
+        if ordered || order == self.byte_order { 0 } else { self.dtype.swap_unit() }
     }
 
     pub(super) fn is_uncompressed(&self) -> bool {
@@ -235,7 +241,7 @@ fn unshuffle(size: u64, stage: &[u8], threads: usize, out: &mut [u8]) -> Result<
     #[cfg(not(feature = "shuffle"))]
     {
         let _ = (size, stage, threads, out);
-        Err(super::missing("shuffle"))
+        Err(super::ShuffleSettings::INFO.missing())
     }
 }
 

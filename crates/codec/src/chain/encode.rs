@@ -1,27 +1,27 @@
 //! Values to payload.
 
-#[cfg(feature = "lz4")]
-use super::Stages;
-use super::{Encoding, Filter, NAME, Pipeline, SimplePacking};
+use super::{Compression, Encoding, Filter, NAME, Pipeline, SimplePacking};
+#[cfg(not(all(feature = "packing", feature = "shuffle")))]
+use crate::spec::CodecSpec;
 use crate::{CodecError, Gathered, alloc, finite, swap};
 use std::borrow::Cow;
 
-/// A payload, and what encoding found out that the descriptor must say.
+/// A payload, and what encoding added to the settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Encoded {
     /// The payload.
     pub payload: Vec<u8>,
-    /// What the descriptor must say beside the parameters given.
+    /// What encoding added to the settings.
     pub derived: Derived,
 }
 
-/// What the descriptor must say beside the parameters given.
+/// The stages that encoding completed, as the descriptor must state them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Derived {
-    /// Complete parameters of `simple_packing`.
-    pub simple_packing: Option<SimplePacking>,
-    /// Bit position of each interval of `szip`.
-    pub szip_block_offsets: Option<Vec<u64>>,
+    /// The encoding, with parameters derived from the values.
+    pub encoding: Option<Encoding>,
+    /// The compression, with parameters that only encoding knows.
+    pub compression: Option<Compression>,
 }
 
 impl Pipeline {
@@ -36,20 +36,21 @@ impl Pipeline {
         Ok(Encoded { payload, derived })
     }
 
-    /// As [`Pipeline::encode`], with the payload in parts, some of which may be the input's own bytes: for whoever copies
-    /// them on anyway.
+    /// As [`Pipeline::encode`], with the payload in parts, some of which may be the input's own bytes: for callers that copy
+    /// them anyway.
     ///
     /// # Errors
     /// As [`Pipeline::encode`].
     pub fn encode_gathered<'a>(&self, input: &'a [u8], threads: usize) -> Result<(Gathered<'a>, Derived), CodecError> {
-        // The one that has anything of the input in its output as it is.
-        #[cfg(feature = "lz4")]
-        if let Stages { encoding: Encoding::None, filter: Filter::None, compression: super::Compression::Lz4 } =
-            self.stages
+        if let (Encoding::None, Filter::None, Some(compressor)) =
+            (&self.stages.encoding, &self.stages.filter, self.stages.compression.compressor())
         {
             self.check_len(input)?;
-            let look = |start: usize, part: &[u8]| self.check_part(start, part);
-            return Ok((crate::lz4::Lz4.gather_looking(input, look)?, Derived::default()));
+            let mut inspect = |start: usize, part: &[u8]| self.check_part(start, part);
+            let codec = compressor.encoder(&self.compressor_input())?;
+            if let Some(parts) = codec.encode_gathered(input, &mut inspect)? {
+                return Ok((parts, Derived::default()));
+            }
         }
         let encoded = self.encode(input, threads)?;
         Ok((vec![Cow::Owned(encoded.payload)], encoded.derived))
@@ -66,31 +67,36 @@ impl Pipeline {
         let encoded = match &self.stages.encoding {
             Encoding::None => Cow::Borrowed(input),
             Encoding::SimplePacking(request) if last_is_encoding => {
-                derived.simple_packing = Some(self.pack(request, input, threads, out)?);
+                derived.encoding = Some(self.pack(request, input, threads, out)?.into());
                 return Ok(derived);
             }
             Encoding::SimplePacking(request) => {
                 let mut packed = Vec::new();
-                derived.simple_packing = Some(self.pack(request, input, threads, &mut packed)?);
+                derived.encoding = Some(self.pack(request, input, threads, &mut packed)?.into());
                 Cow::Owned(packed)
             }
         };
         let filtered = match &self.stages.filter {
             Filter::None => encoded,
-            Filter::Shuffle { shuffle_element_size: size } if self.is_uncompressed() => {
-                self.shuffle(*size, &encoded, threads, out)?;
+            Filter::Shuffle(shuffle) if self.is_uncompressed() => {
+                self.shuffle(shuffle.shuffle_element_size, &encoded, threads, out)?;
                 return Ok(derived);
             }
-            Filter::Shuffle { shuffle_element_size: size } => {
+            Filter::Shuffle(shuffle) => {
                 let mut shuffled = Vec::new();
-                self.shuffle(*size, &encoded, threads, &mut shuffled)?;
+                self.shuffle(shuffle.shuffle_element_size, &encoded, threads, &mut shuffled)?;
                 if let Cow::Owned(encoded) = encoded {
                     alloc::recycle(encoded);
                 }
                 Cow::Owned(shuffled)
             }
         };
-        self.compress(&filtered, threads, out, &mut derived)?;
+        match self.stages.compression.compressor() {
+            Some(compressor) => {
+                derived.compression = compressor.encode(&self.compressor_input(), &filtered, threads, out)?;
+            }
+            None => swap::copy_swapped(&filtered, 0, threads, alloc::extend(out, filtered.len())?),
+        }
         if let Cow::Owned(filtered) = filtered {
             alloc::recycle(filtered);
         }
@@ -116,35 +122,17 @@ impl Pipeline {
     }
 
     /// Refuses values that are no numbers in whole elements from byte `start` on, while they are in the cache.
-    #[cfg(any(feature = "lz4", feature = "shuffle"))]
     fn check_part(&self, start: usize, part: &[u8]) -> Result<(), CodecError> {
         let width = self.dtype.byte_width().unwrap_or(1).max(1);
         finite::check_finite_from((start / width) as u64, part, self.dtype, self.byte_order)
     }
 
-    fn compress(
-        &self,
-        input: &[u8],
-        threads: usize,
-        out: &mut Vec<u8>,
-        derived: &mut Derived,
-    ) -> Result<(), CodecError> {
-        #[cfg(feature = "szip")]
-        if let super::Compression::Szip(settings) = &self.stages.compression {
-            derived.szip_block_offsets = Some(self.szip(settings)?.encode_with_offsets(input, threads, out)?);
-            return Ok(());
-        }
-        let _ = &derived;
-        match self.compressor()? {
-            Some(compressor) => compressor.encode(input, threads, out)?,
-            None => swap::copy_swapped(input, 0, threads, alloc::extend(out, input.len())?),
-        }
-        Ok(())
-    }
-
     /// True when packing looks at every value anyway. With 0 bits it looks at the first only.
     fn packing_checks_values(&self) -> bool {
-        matches!(&self.stages.encoding, Encoding::SimplePacking(packing) if packing.sp_bits_per_value > 0)
+        match &self.stages.encoding {
+            Encoding::None => false,
+            Encoding::SimplePacking(packing) => packing.sp_bits_per_value > 0,
+        }
     }
 
     fn pack(
@@ -159,29 +147,31 @@ impl Pipeline {
         #[cfg(not(feature = "packing"))]
         {
             let _ = (request, input, threads, out);
-            Err(super::missing("simple_packing"))
+            Err(SimplePacking::INFO.missing())
         }
     }
 
-    /// Shuffles, and looks at the values where nobody has.
+    /// Shuffles, and checks the values where no other stage does.
     fn shuffle(&self, size: u64, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
         #[cfg(feature = "shuffle")]
         {
             let unseen = self.shuffling_checks_values();
-            let look = |start: usize, part: &[u8]| if unseen { self.check_part(start, part) } else { Ok(()) };
-            crate::shuffle::Shuffle::new(size)?.encode_looking(input, threads, look, out)
+            let inspect = |start: usize, part: &[u8]| if unseen { self.check_part(start, part) } else { Ok(()) };
+            crate::shuffle::Shuffle::new(size)?.encode_inspecting(input, threads, inspect, out)
         }
         #[cfg(not(feature = "shuffle"))]
         {
             let _ = (size, input, threads, out);
-            Err(super::missing("shuffle"))
+            Err(super::ShuffleSettings::INFO.missing())
         }
     }
 
     /// True when the filter sees the values as they are, and whole ones in each of its runs.
     fn shuffling_checks_values(&self) -> bool {
         let width = self.dtype.byte_width().unwrap_or(0) as u64;
-        self.stages.encoding == Encoding::None
-            && matches!(self.stages.filter, Filter::Shuffle { shuffle_element_size: size } if size == width)
+        match (&self.stages.encoding, &self.stages.filter) {
+            (Encoding::None, Filter::Shuffle(shuffle)) => shuffle.shuffle_element_size == width,
+            (Encoding::None, Filter::None) | (Encoding::SimplePacking(_), _) => false,
+        }
     }
 }

@@ -1,24 +1,21 @@
 //! The chain: values to payload bytes and back, through an encoding, a filter and a compressor.
 //!
 //! A [`Pipeline`] is what a descriptor says about one object: how it is coded ([`Stages`]), its element type, how many elements
-//! it has, and their byte order. The fields of the parameters are named like the keys of descriptors; how they are
-//! written down there is no concern of this crate. Specification: codecs, clauses 1 to 4, 15, 17 and 18.
+//! it has, and their byte order. [`Pipe`] states the stages without what follows from the tensor. The fields of the settings
+//! are named like the keys of descriptors; how a format stores them is up to the format ([`crate::spec::ParamSource`]).
+//! Specification: TG-C1 to TG-C4, TG-C15, TG-C17 and TG-C18.
 //!
-//! - Combinations that cannot be read back are refused when the pipeline is made (clause 3).
+//! - Combinations that cannot be read back are refused when the pipeline is made (TG-C3).
 //! - Decoding writes into memory the caller gives; every length is checked, and no claim of a payload makes the chain
 //!   hold more than the declared size.
 //! - A codec that is not part of the build is an error of kind `Unsupported` that names the cargo feature, and arises only
 //!   when it is needed.
 //!
 //! ```
-//! use fw_codec::chain::{Compression, DecodeOptions, Filter, Pipeline, Stages};
+//! use fw_codec::chain::{DecodeOptions, Pipe, Pipeline};
 //! use fw_tensor::{ByteOrder, DType};
 //!
-//! let stages = Stages {
-//!     filter: Filter::Shuffle { shuffle_element_size: 4 },
-//!     compression: Compression::Zstd { zstd_level: None },
-//!     ..Stages::default()
-//! };
+//! let stages = Pipe::shuffle().zstd(3).stages(DType::Float32, ByteOrder::Little)?;
 //! let pipeline = Pipeline::new(stages, DType::Float32, 1000, ByteOrder::Little)?;
 //! let values: Vec<u8> = (0..1000).flat_map(|i| (i as f32).to_le_bytes()).collect();
 //! let encoded = pipeline.encode(&values, 2)?;
@@ -28,28 +25,25 @@
 //! # Ok::<(), fw_codec::CodecError>(())
 //! ```
 
-mod build; // parameters -> codecs
 mod decode; // payload -> values
 mod encode; // values -> payload
 mod locate; // which bytes many parts need, by what the payload says itself
 mod options; // how to decode
-mod params; // what a descriptor says, typed
 mod parts; // many parts of the values
+mod pipe; // stages by type, completed from the tensor
 mod range; // a part of the values
 mod reader; // codecs set up once for many ranges
 mod rules; // what combines with what
 
+pub use crate::spec::table::*;
 pub use encode::{Derived, Encoded};
 pub use options::DecodeOptions;
-pub use params::{
-    Blosc2Codec, Compression, Encoding, Filter, SimplePacking, Stages, Sz3Mode, SzipSettings, ZfpSettings,
-};
-pub use parts::{Access, Payload};
+pub use parts::{Payload, RunPlan};
+pub use pipe::{OpenPipe, Pipe};
 pub use range::Plan;
 
-pub(crate) use build::missing;
-
-use crate::CodecError;
+use crate::spec::{CHAIN as NAME, CompressorInput, ParamError};
+use crate::{Codec, CodecError};
 use fw_bytes::Limits;
 use fw_tensor::{ByteOrder, DType};
 
@@ -81,7 +75,7 @@ impl Pipeline {
         let decoded_len = len(bits).ok_or_else(too_large)?;
         let stage_len = match &stages.encoding {
             Encoding::None => decoded_len,
-            Encoding::SimplePacking(packing) => len(rules::packed_bits(packing)?).ok_or_else(too_large)?,
+            Encoding::SimplePacking(packing) => len(packing.checked_bits()?.into()).ok_or_else(too_large)?,
         };
         let pipeline = Self { stages, dtype, element_count, byte_order, decoded_len, stage_len };
         rules::check(&pipeline)?;
@@ -135,6 +129,26 @@ impl Pipeline {
         Ok(())
     }
 
+    /// Checks the parameters that encoding wrote, where the payload of `payload_len` bytes was encoded elsewhere.
+    ///
+    /// # Errors
+    /// A parameter that cannot belong to such a payload.
+    pub fn check_written(&self, payload_len: u64) -> Result<(), ParamError> {
+        self.stages.compression.compressor().map_or(Ok(()), |compressor| compressor.check_written(payload_len))
+    }
+
+    /// The compressor for decoding to values in `order`, or `None` when there is none.
+    fn decompressor(&self, order: ByteOrder) -> Result<Option<Box<dyn Codec>>, CodecError> {
+        let compressor = self.stages.compression.compressor();
+        compressor.map(|compressor| compressor.decoder(&self.compressor_input(), order)).transpose()
+    }
+
+    /// What enters the compressor.
+    const fn compressor_input(&self) -> CompressorInput<'_> {
+        let Self { stages, dtype, byte_order, stage_len, .. } = self;
+        CompressorInput { stages, dtype: *dtype, byte_order: *byte_order, len: *stage_len }
+    }
+
     /// Bytes of one element, for those that have whole bytes.
     fn element_len(&self) -> Result<u64, CodecError> {
         self.dtype.byte_width().map(|width| width as u64).ok_or_else(|| {
@@ -143,8 +157,6 @@ impl Pipeline {
         })
     }
 }
-
-const NAME: &str = "pipeline";
 
 // The tests go through every codec.
 #[cfg(all(

@@ -1,8 +1,8 @@
 //! Many runs of elements out of one payload: what they touch is planned once, and every block is decoded once.
 
 use super::reader::RangeReader;
-use super::{Compression, DecodeOptions, Encoding, Filter, NAME, Pipeline};
-use crate::{CodecError, Window, alloc, parallel};
+use super::{DecodeOptions, NAME, Pipeline};
+use crate::{CodecError, Reach, Window, alloc, parallel};
 use fw_bytes::Span;
 use std::ops::Range;
 
@@ -29,15 +29,15 @@ impl Payload for Window<'_> {
     }
 }
 
-/// What decoding some runs of elements takes.
+/// How runs of elements are decoded: what is decoded, and where the runs are taken from. Complete: callers have to know
+/// what each costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Access {
+pub enum RunPlan {
     /// Each run is decoded by itself, straight into its place.
     Runs,
     /// These ranges of elements are decoded, none of a codec's blocks twice, and the runs copied out of them.
     Covers(Vec<Range<u64>>),
-    /// The codec cannot begin anywhere: everything is decoded, and the runs copied out.
+    /// The codecs cannot start in the middle: everything is decoded, and the runs copied out.
     Whole,
 }
 
@@ -47,11 +47,11 @@ impl Pipeline {
     ///
     /// # Errors
     /// A run outside the object, elements that do not begin at byte boundaries, a codec that is not built in.
-    pub fn access(
+    pub fn plan_runs(
         &self,
         payload: Option<Window<'_>>,
         runs: impl IntoIterator<Item = Range<u64>>,
-    ) -> Result<Access, CodecError> {
+    ) -> Result<RunPlan, CodecError> {
         self.element_len()?;
         let mut count = 0usize;
         let runs = runs.into_iter().inspect(|_| count += 1);
@@ -60,18 +60,18 @@ impl Pipeline {
             for run in runs {
                 self.check_range(&run)?;
             }
-            return Ok(Access::Runs);
+            return Ok(RunPlan::Runs);
         }
-        let block = match self.reach(payload)? {
-            Reach::Whole => {
+        let block = match self.unit(payload)? {
+            Unit::Whole => {
                 for run in runs {
                     self.check_range(&run)?;
                 }
-                return Ok(Access::Whole);
+                return Ok(RunPlan::Whole);
             }
             // One block: what comes before a run has to be walked over, so one walk does for all.
-            Reach::FromTheStart => u64::MAX,
-            Reach::Blocks(len) => len,
+            Unit::FromStart => u64::MAX,
+            Unit::Blocks(len) => len,
         };
         let mut covers: Vec<Cover> = Vec::new();
         for run in runs {
@@ -99,44 +99,44 @@ impl Pipeline {
             });
         }
         if covers.len() == count {
-            return Ok(Access::Runs);
+            return Ok(RunPlan::Runs);
         }
-        Ok(Access::Covers(covers.into_iter().map(|cover| cover.elements).collect()))
+        Ok(RunPlan::Covers(covers.into_iter().map(|cover| cover.elements).collect()))
     }
 
-    /// The payload bytes that suffice to decode runs as `access` says; `None` means all of them.
+    /// The payload bytes that suffice to decode runs as `plan` says; `None` means all of them.
     ///
     /// # Errors
-    /// As [`Pipeline::access`].
+    /// As [`Pipeline::plan_runs`].
     pub fn spans(
         &self,
         payload_len: u64,
-        access: &Access,
+        plan: &RunPlan,
         runs: impl IntoIterator<Item = Range<u64>>,
     ) -> Result<Option<Vec<Span>>, CodecError> {
         let reader = RangeReader::new(self, self.byte_order)?;
-        Ok(match access {
-            Access::Runs => runs.into_iter().map(|run| reader.span(payload_len, &run)).collect(),
-            Access::Covers(covers) => covers.iter().map(|cover| reader.span(payload_len, cover)).collect(),
-            Access::Whole => None,
+        Ok(match plan {
+            RunPlan::Runs => runs.into_iter().map(|run| reader.span(payload_len, &run)).collect(),
+            RunPlan::Covers(covers) => covers.iter().map(|cover| reader.span(payload_len, cover)).collect(),
+            RunPlan::Whole => None,
         })
     }
 
-    /// Decodes runs of elements, each into its own buffer, as `access` says; `parts` are the runs it was made for.
+    /// Decodes runs of elements, each into its own buffer, as `plan` says; `parts` are the runs it was made for.
     ///
     /// # Errors
     /// As [`Pipeline::decode_range_into`].
     pub fn decode_parts<'o>(
         &self,
         payload: &impl Payload,
-        access: &Access,
+        plan: &RunPlan,
         parts: impl IntoIterator<Item = (Range<u64>, &'o mut [u8])>,
         options: &DecodeOptions,
     ) -> Result<(), CodecError> {
         let width = self.element_len()?;
         let mut parts = parts.into_iter();
-        match access {
-            Access::Runs => {
+        match plan {
+            RunPlan::Runs => {
                 let reader = RangeReader::new(self, options.order)?;
                 let window = |run: &Range<u64>| {
                     self.check_range(run)?;
@@ -148,7 +148,7 @@ impl Pipeline {
                 let tasks = parts.map(|(run, out)| Ok((window(&run)?, run, out)));
                 self.read_all(&reader, tasks.collect::<Result<_, CodecError>>()?, options.threads)
             }
-            Access::Covers(covers) => {
+            RunPlan::Covers(covers) => {
                 let reader = RangeReader::new(self, options.order)?;
                 let bytes = |cover: &Range<u64>| (cover.end.saturating_sub(cover.start)).saturating_mul(width);
                 let total = covers.iter().map(bytes).fold(0, u64::saturating_add);
@@ -167,7 +167,7 @@ impl Pipeline {
                 let mut place = Places::new(covers);
                 parts.try_for_each(|(run, out)| copy(place.of(&run), width, &decoded, out))
             }
-            Access::Whole => {
+            RunPlan::Whole => {
                 let whole = self.decode(payload.window(|| None)?.whole_bytes(NAME)?, options)?;
                 parts.try_for_each(|(run, out)| copy(Some(run.start), width, &whole, out))
             }
@@ -187,7 +187,7 @@ impl Pipeline {
         out: &mut [u8],
     ) -> Result<(), CodecError> {
         let width = self.element_len()?;
-        let access = self.access(Some(payload), ranges.iter().cloned())?;
+        let plan = self.plan_runs(Some(payload), ranges.iter().cloned())?;
         // Every range lies inside the object, so its length in bytes fits in 64 bits.
         let len = |range: &Range<u64>| (range.end - range.start) * width;
         let total = ranges.iter().map(len).fold(0, u64::saturating_add);
@@ -201,7 +201,7 @@ impl Pipeline {
             rest = after;
             (range.clone(), part)
         });
-        self.decode_parts(&payload, &access, parts, options)
+        self.decode_parts(&payload, &plan, parts, options)
     }
 
     /// Several ranges: one thread each; a single one gets all threads.
@@ -215,35 +215,32 @@ impl Pipeline {
         parallel::for_each(threads, tasks.into_iter(), |(window, range, out)| reader.read(window, range, inside, out))
     }
 
-    /// How far a codec must read for an element.
-    fn reach(&self, payload: Option<Window<'_>>) -> Result<Reach, CodecError> {
-        let filtered = self.stages.filter != Filter::None;
+    /// What has to be decoded for an element.
+    fn unit(&self, payload: Option<Window<'_>>) -> Result<Unit, CodecError> {
         let compressor = self.decompressor(self.byte_order)?;
-        Ok(match (&self.stages.compression, compressor) {
-            (Compression::None, _) if !filtered => Reach::Blocks(UNPACKED_TOGETHER),
-            (Compression::None, _) if self.stages.encoding == Encoding::None => Reach::Blocks(UNPACKED_TOGETHER),
-            (_, Some(compressor)) if !filtered && compressor.can_slice() => {
-                match compressor.block_len(payload, self.stage_len) {
-                    Some(len) => Reach::Blocks(len.max(1)),
-                    None => Reach::FromTheStart,
-                }
-            }
-            (Compression::Szip(_) | Compression::Zfp(_), _) if !filtered => Reach::FromTheStart,
-            _ => Reach::Whole,
+        Ok(match (self.reach_through(compressor.as_deref()), compressor) {
+            (Reach::Blocks, None) => Unit::Blocks(UNPACKED_TOGETHER),
+            (Reach::Blocks, Some(compressor)) => match compressor.block_len(payload, self.stage_len) {
+                Some(len) => Unit::Blocks(len.max(1)),
+                None => Unit::FromStart,
+            },
+            (Reach::FromStart, _) => Unit::FromStart,
+            (Reach::Whole, _) => Unit::Whole,
         })
     }
 
     /// True when the payload is the elements.
     fn is_plain(&self) -> bool {
-        self.is_uncompressed() && self.stages.filter == Filter::None && self.stages.encoding == Encoding::None
+        self.stages.is_empty()
     }
 }
 
-enum Reach {
-    /// Blocks of so many bytes behind the encoding, each on its own.
+/// What has to be decoded for an element.
+enum Unit {
+    /// A block of so many bytes after the encoding.
     Blocks(u64),
-    /// From the beginning to the last element wanted.
-    FromTheStart,
+    /// Everything from the beginning to the element.
+    FromStart,
     /// Everything.
     Whole,
 }
@@ -303,7 +300,7 @@ fn copy(first: Option<u64>, width: u64, from: &[u8], to: &mut [u8]) -> Result<()
     let start = first.and_then(|first| first.checked_mul(width)).and_then(|start| usize::try_from(start).ok());
     let bytes = start.and_then(|start| from.get(start..)).and_then(|rest| rest.get(..to.len()));
     let Some(bytes) = bytes else {
-        return Err(CodecError::misuse(NAME, "range_out_of_bounds", "the access was not made for this run"));
+        return Err(CodecError::misuse(NAME, "range_out_of_bounds", "the plan was not made for this run"));
     };
     to.copy_from_slice(bytes);
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::reader::RangeReader;
 use super::{DecodeOptions, Encoding, Filter, NAME, Pipeline};
-use crate::{CodecError, Window};
+use crate::{Codec, CodecError, Reach, Window};
 use fw_bytes::Span;
 use std::ops::Range;
 
@@ -15,33 +15,42 @@ pub enum Plan {
         /// The payload bytes that suffice; the whole payload when their place is not known without looking.
         span: Option<Span>,
     },
-    /// The codec cannot begin anywhere: everything is decoded, and the range copied out.
+    /// The codecs cannot start in the middle: everything is decoded, and the range copied out.
     Whole,
 }
 
 impl Pipeline {
-    /// True when ranges cost less than the whole.
-    pub fn can_slice(&self) -> bool {
-        let filtered = self.stages.filter != Filter::None;
-        match self.decompressor(self.byte_order) {
-            _ if self.dtype.byte_width().is_none() => false,
-            Ok(None) => !(filtered && matches!(self.stages.encoding, Encoding::SimplePacking(_))),
-            Ok(Some(compressor)) => !filtered && compressor.can_slice(),
-            Err(_) => false,
+    /// What decoding a range has to decode.
+    ///
+    /// # Errors
+    /// Elements that do not begin at byte boundaries, a codec that is not built in.
+    pub fn reach(&self) -> Result<Reach, CodecError> {
+        self.element_len()?;
+        Ok(self.reach_through(self.decompressor(self.byte_order)?.as_deref()))
+    }
+
+    /// The same with the compressor at hand.
+    pub(super) fn reach_through(&self, compressor: Option<&dyn Codec>) -> Reach {
+        match (&self.stages.encoding, &self.stages.filter, compressor) {
+            (Encoding::None | Encoding::SimplePacking(_), Filter::None, None) => Reach::Blocks,
+            (Encoding::None | Encoding::SimplePacking(_), Filter::None, Some(compressor)) => compressor.reach(),
+            // A few bytes of every plane.
+            (Encoding::None, Filter::Shuffle(_), None) => Reach::Blocks,
+            (Encoding::SimplePacking(_), Filter::Shuffle(_), None) => Reach::Whole,
+            (Encoding::None | Encoding::SimplePacking(_), Filter::Shuffle(_), Some(_)) => Reach::Whole,
         }
     }
 
     /// What decoding the elements of `range` costs, and which payload bytes it needs.
     ///
     /// # Errors
-    /// A range outside the object, or elements that do not begin at byte boundaries.
+    /// A range outside the object, elements that do not begin at byte boundaries, or a codec that is not built in.
     pub fn plan(&self, payload_len: u64, range: Range<u64>) -> Result<Plan, CodecError> {
         self.check_range(&range)?;
-        self.element_len()?;
-        if !self.can_slice() {
-            return Ok(Plan::Whole);
-        }
-        Ok(Plan::Partial { span: self.encoded_span(payload_len, range) })
+        Ok(match self.reach()? {
+            Reach::Blocks => Plan::Partial { span: self.encoded_span(payload_len, range) },
+            Reach::FromStart | Reach::Whole => Plan::Whole,
+        })
     }
 
     /// The payload bytes that suffice to decode the elements of `range`; `None` means all of them.

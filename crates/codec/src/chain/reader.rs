@@ -1,6 +1,8 @@
 //! One range after another out of one payload, with codecs that are set up once.
 
 use super::{DecodeOptions, Encoding, Filter, NAME, Pipeline};
+#[cfg(not(all(feature = "packing", feature = "shuffle")))]
+use crate::spec::CodecSpec;
 use crate::{Codec, CodecError, Window, swap};
 use fw_bytes::Span;
 use fw_tensor::ByteOrder;
@@ -20,10 +22,13 @@ impl<'a> RangeReader<'a> {
     /// Elements that do not begin at byte boundaries, a codec that is not built in.
     pub(super) fn new(pipeline: &'a Pipeline, order: ByteOrder) -> Result<Self, CodecError> {
         pipeline.element_len()?;
-        let packed = matches!(pipeline.stages.encoding, Encoding::SimplePacking(_));
+        let packed = match pipeline.stages.encoding {
+            Encoding::None => false,
+            Encoding::SimplePacking(_) => true,
+        };
         #[cfg(not(feature = "packing"))]
         if packed {
-            return Err(super::missing("simple_packing"));
+            return Err(super::SimplePacking::INFO.missing());
         }
         Ok(Self {
             pipeline,
@@ -88,12 +93,12 @@ impl<'a> RangeReader<'a> {
                 Ok(())
             }
             (Encoding::SimplePacking(_), Filter::None, _) => self.unpack(payload, range, threads, out),
-            (Encoding::None, Filter::Shuffle { shuffle_element_size: size }, None) => {
-                self.unshuffle(*size, payload.whole_bytes(NAME)?, start, out)?;
+            (Encoding::None, Filter::Shuffle(shuffle), None) => {
+                self.unshuffle(shuffle.shuffle_element_size, payload.whole_bytes(NAME)?, start, out)?;
                 swap::swap_threaded(out, swap_unit, threads);
                 Ok(())
             }
-            _ => {
+            (Encoding::None, Filter::Shuffle(_), Some(_)) | (Encoding::SimplePacking(_), Filter::Shuffle(_), _) => {
                 let options = DecodeOptions::default().with_order(self.order).with_threads(threads);
                 let whole = pipeline.decode(payload.whole_bytes(NAME)?, &options)?;
                 let start = usize::try_from(start).unwrap_or(usize::MAX);
@@ -129,7 +134,7 @@ impl<'a> RangeReader<'a> {
         _threads: usize,
         _out: &mut [u8],
     ) -> Result<(), CodecError> {
-        Err(super::missing("simple_packing"))
+        Err(super::SimplePacking::INFO.missing())
     }
 
     /// Bytes from `start` on of a shuffled payload: the shuffled elements that cover them, and no others.
@@ -151,7 +156,7 @@ impl<'a> RangeReader<'a> {
 
     #[cfg(not(feature = "shuffle"))]
     fn unshuffle(&self, _size: u64, _planes: &[u8], _start: u64, _out: &mut [u8]) -> Result<(), CodecError> {
-        Err(super::missing("shuffle"))
+        Err(super::ShuffleSettings::INFO.missing())
     }
 }
 

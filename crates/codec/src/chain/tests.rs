@@ -1,7 +1,7 @@
 //! Chains of every kind: round trips, ranges, byte orders, threads, refusals, limits.
 
 use super::*;
-use crate::{CodecErrorKind, Window, swap};
+use crate::{CodecErrorKind, Reach, Window, swap};
 use proptest::prelude::*;
 
 fn floats(count: usize, order: ByteOrder) -> Vec<u8> {
@@ -21,11 +21,12 @@ fn szip() -> Compression {
 fn general() -> impl Strategy<Value = Compression> {
     prop_oneof![
         Just(Compression::None),
-        Just(Compression::Lz4),
-        (-5i32..12).prop_map(|level| Compression::Zstd { zstd_level: Some(level) }),
-        Just(Compression::Zstd { zstd_level: None }),
-        (0i32..10).prop_map(|level| Compression::Blosc2 { blosc2_codec: None, blosc2_clevel: Some(level) }),
-        Just(Compression::Blosc2 { blosc2_codec: Some(Blosc2Codec::Zstd), blosc2_clevel: None }),
+        Just(Compression::Lz4(Lz4Settings)),
+        (-5i32..12).prop_map(|level| Compression::Zstd(ZstdSettings { zstd_level: Some(level) })),
+        Just(Compression::Zstd(ZstdSettings { zstd_level: None })),
+        (0i32..10)
+            .prop_map(|level| Compression::Blosc2(Blosc2Settings { blosc2_codec: None, blosc2_clevel: Some(level) })),
+        Just(Compression::Blosc2(Blosc2Settings { blosc2_codec: Some(Blosc2Codec::Zstd), blosc2_clevel: None })),
     ]
 }
 
@@ -35,16 +36,16 @@ fn stages() -> impl Strategy<Value = Stages> {
         2 => Just(Encoding::None),
         3 => (1u64..=64).prop_map(|bits| Encoding::SimplePacking(SimplePacking::bits(bits))),
     ];
-    let shuffle = Filter::Shuffle { shuffle_element_size: 8 };
-    let bytes = Filter::Shuffle { shuffle_element_size: 1 };
-    let odd = Filter::Shuffle { shuffle_element_size: 4 };
+    let shuffle = Filter::Shuffle(ShuffleSettings { shuffle_element_size: 8 });
+    let bytes = Filter::Shuffle(ShuffleSettings { shuffle_element_size: 1 });
+    let odd = Filter::Shuffle(ShuffleSettings { shuffle_element_size: 4 });
     prop_oneof![
         6 => (encoding, general()).prop_map(|(encoding, compression)| Stages { encoding, compression, ..Stages::default() }),
         3 => (prop_oneof![Just(shuffle), Just(bytes), Just(odd)], general())
             .prop_map(|(filter, compression)| Stages { filter, compression, ..Stages::default() }),
         1 => general().prop_map(|compression| Stages {
             encoding: Encoding::SimplePacking(SimplePacking::bits(16)),
-            filter: Filter::Shuffle { shuffle_element_size: 2 },
+            filter: Filter::Shuffle(ShuffleSettings { shuffle_element_size: 2 }),
             compression,
         }),
         2 => prop_oneof![Just(8u64), Just(16), Just(24), Just(32)].prop_map(|bits| Stages {
@@ -52,7 +53,7 @@ fn stages() -> impl Strategy<Value = Stages> {
             compression: szip(),
             ..Stages::default()
         }),
-        1 => prop_oneof![Just(Filter::Shuffle { shuffle_element_size: 8 })].prop_map(|filter| Stages {
+        1 => prop_oneof![Just(Filter::Shuffle(ShuffleSettings { shuffle_element_size: 8 }))].prop_map(|filter| Stages {
             filter,
             compression: szip(),
             ..Stages::default()
@@ -66,11 +67,11 @@ fn stages() -> impl Strategy<Value = Stages> {
 
 /// The stages with what encoding found out, as a reader meets them.
 fn completed(mut stages: Stages, derived: &Derived) -> Stages {
-    if let Some(packing) = derived.simple_packing {
-        stages.encoding = Encoding::SimplePacking(packing);
+    if let Some(encoding) = &derived.encoding {
+        stages.encoding = encoding.clone();
     }
-    if let Compression::Szip(settings) = &mut stages.compression {
-        settings.szip_block_offsets = derived.szip_block_offsets.clone();
+    if let Some(compression) = &derived.compression {
+        stages.compression = compression.clone();
     }
     stages
 }
@@ -158,7 +159,7 @@ proptest! {
         let payload = Window::whole(&encoded.payload);
         pipeline.decode_ranges_into(payload, &runs, &options, &mut out).unwrap();
         prop_assert!(out == expected);
-        if let Access::Covers(covers) = pipeline.access(Some(payload), runs.iter().cloned()).unwrap() {
+        if let RunPlan::Covers(covers) = pipeline.plan_runs(Some(payload), runs.iter().cloned()).unwrap() {
             // In order, apart, and every run inside one of them.
             prop_assert!(covers.windows(2).all(|pair| pair[0].end <= pair[1].start), "{:?}", covers);
             let inside = |run: &std::ops::Range<u64>| {
@@ -198,33 +199,33 @@ proptest! {
 /// The third run joins the second, and draws it back over the first.
 #[test]
 fn covers_that_grow_backwards_are_joined() {
-    let stages = Stages { filter: Filter::Shuffle { shuffle_element_size: 8 }, ..Stages::default() };
+    let stages = Stages { filter: Filter::Shuffle(ShuffleSettings { shuffle_element_size: 8 }), ..Stages::default() };
     let pipeline = Pipeline::new(stages, DType::Float64, 386, ByteOrder::Little).unwrap();
     let runs = [58..82, 192..193, 110..129, 0..1];
-    let access = pipeline.access(None, runs).unwrap();
-    assert_eq!(access, Access::Covers(Vec::from([0..193; 1])));
+    let access = pipeline.plan_runs(None, runs).unwrap();
+    assert_eq!(access, RunPlan::Covers(Vec::from([0..193; 1])));
 }
 
 #[test]
 fn ranges_of_every_codec_say_what_they_cost() {
     let plan = |stages: Stages, dtype: DType| {
         let pipeline = Pipeline::new(stages, dtype, 1000, ByteOrder::Little).unwrap();
-        (pipeline.can_slice(), pipeline.plan(5000, 10..20).ok())
+        (pipeline.reach().ok(), pipeline.plan(5000, 10..20).ok())
     };
     let compressed = |compression| Stages { compression, ..Stages::default() };
     let span = |start, end| Some(Plan::Partial { span: Some(fw_bytes::Span::new(start, end)) });
-    assert_eq!(plan(Stages::default(), DType::Float32), (true, span(40, 80)));
+    assert_eq!(plan(Stages::default(), DType::Float32), (Some(Reach::Blocks), span(40, 80)));
     let packed = Stages { encoding: Encoding::SimplePacking(SimplePacking::bits(12)), ..Stages::default() };
-    assert_eq!(plan(packed, DType::Float64), (true, span(15, 30)));
-    assert_eq!(plan(compressed(Compression::Lz4), DType::Int8), (false, Some(Plan::Whole)));
-    let blosc2 = Compression::Blosc2 { blosc2_codec: None, blosc2_clevel: None };
-    assert_eq!(plan(compressed(blosc2), DType::Int8), (true, Some(Plan::Partial { span: None })));
-    let shuffled = Stages { filter: Filter::Shuffle { shuffle_element_size: 4 }, ..Stages::default() };
-    assert_eq!(plan(shuffled, DType::Float32), (true, Some(Plan::Partial { span: None })));
+    assert_eq!(plan(packed, DType::Float64), (Some(Reach::Blocks), span(15, 30)));
+    assert_eq!(plan(compressed(Compression::Lz4(Lz4Settings)), DType::Int8), (Some(Reach::Whole), Some(Plan::Whole)));
+    let blosc2 = Compression::Blosc2(Blosc2Settings { blosc2_codec: None, blosc2_clevel: None });
+    assert_eq!(plan(compressed(blosc2), DType::Int8), (Some(Reach::Blocks), Some(Plan::Partial { span: None })));
+    let shuffled = Stages { filter: Filter::Shuffle(ShuffleSettings { shuffle_element_size: 4 }), ..Stages::default() };
+    assert_eq!(plan(shuffled, DType::Float32), (Some(Reach::Blocks), Some(Plan::Partial { span: None })));
     let rate = Compression::Zfp(ZfpSettings::FixedRate { zfp_rate: 16.0 });
-    assert_eq!(plan(compressed(rate), DType::Float64), (true, span(16, 40)));
-    assert_eq!(plan(compressed(szip()), DType::Int8), (false, Some(Plan::Whole)));
-    assert_eq!(plan(Stages::default(), DType::Bitmask), (false, None));
+    assert_eq!(plan(compressed(rate), DType::Float64), (Some(Reach::Blocks), span(16, 40)));
+    assert_eq!(plan(compressed(szip()), DType::Int8), (Some(Reach::FromStart), Some(Plan::Whole)));
+    assert_eq!(plan(Stages::default(), DType::Bitmask), (None, None));
 
     let pipeline = Pipeline::new(Stages::default(), DType::Int16, 10, ByteOrder::Little).unwrap();
     #[expect(clippy::reversed_empty_ranges, reason = "a caller may ask for anything")]
@@ -254,26 +255,26 @@ fn blocks_are_decoded_once() {
         let encoded = pipeline.encode(&input, 1).unwrap();
         let stages = completed(stages, &encoded.derived);
         let pipeline = Pipeline::new(stages, DType::Float64, count, ByteOrder::Little).unwrap();
-        pipeline.access(Some(Window::whole(&encoded.payload)), runs.map(|first| first..first + 1)).unwrap()
+        pipeline.plan_runs(Some(Window::whole(&encoded.payload)), runs.map(|first| first..first + 1)).unwrap()
     };
     let compressed = |compression| Stages { compression, ..Stages::default() };
-    let one = |cover: std::ops::Range<u64>| Access::Covers(std::iter::once(cover).collect());
+    let one = |cover: std::ops::Range<u64>| RunPlan::Covers(std::iter::once(cover).collect());
     let zfp = |zfp_rate| compressed(Compression::Zfp(ZfpSettings::FixedRate { zfp_rate }));
     // Every second value, forwards and backwards: one cover of all.
     assert_eq!(access(zfp(16.0), &mut (0..count).step_by(2)), one(0..19_999));
     assert_eq!(access(zfp(16.0), &mut (0..count).rev().step_by(2)), one(1..20_000));
     // Values 0 and 3 share a block, that of 4 is its neighbour; blocks between are left out.
-    assert_eq!(access(zfp(16.0), &mut [3, 4, 0, 40].into_iter()), Access::Covers(vec![0..5, 40..41]));
-    assert_eq!(access(zfp(16.0), &mut [40, 3].into_iter()), Access::Runs);
+    assert_eq!(access(zfp(16.0), &mut [3, 4, 0, 40].into_iter()), RunPlan::Covers(vec![0..5, 40..41]));
+    assert_eq!(access(zfp(16.0), &mut [40, 3].into_iter()), RunPlan::Runs);
     // 32 samples of two bytes in an interval.
     let packed =
         Stages { encoding: Encoding::SimplePacking(SimplePacking::bits(16)), compression: szip(), ..Stages::default() };
-    assert_eq!(access(packed, &mut [31, 0, 64, 95].into_iter()), Access::Covers(vec![0..32, 64..96]));
+    assert_eq!(access(packed, &mut [31, 0, 64, 95].into_iter()), RunPlan::Covers(vec![0..32, 64..96]));
     let precision = compressed(Compression::Zfp(ZfpSettings::FixedPrecision { zfp_precision: 20 }));
     assert_eq!(access(precision, &mut [90, 5].into_iter()), one(5..91));
-    assert_eq!(access(compressed(Compression::Lz4), &mut [90, 5].into_iter()), Access::Whole);
-    assert_eq!(access(Stages::default(), &mut [90, 5, 6].into_iter()), Access::Runs);
-    let blosc2 = compressed(Compression::Blosc2 { blosc2_codec: None, blosc2_clevel: Some(1) });
+    assert_eq!(access(compressed(Compression::Lz4(Lz4Settings)), &mut [90, 5].into_iter()), RunPlan::Whole);
+    assert_eq!(access(Stages::default(), &mut [90, 5, 6].into_iter()), RunPlan::Runs);
+    let blosc2 = compressed(Compression::Blosc2(Blosc2Settings { blosc2_codec: None, blosc2_clevel: Some(1) }));
     assert_eq!(access(blosc2, &mut (0..count).step_by(100)), one(0..19_901));
 }
 
@@ -284,10 +285,10 @@ fn combinations_that_cannot_be_read_back_are_refused() {
         Pipeline::new(stages, dtype, 40, ByteOrder::Little).unwrap_err().code
     };
     let sp = |bits| Encoding::SimplePacking(SimplePacking::bits(bits));
-    let shuffle = |shuffle_element_size| Filter::Shuffle { shuffle_element_size };
-    let blosc2 = |level| Compression::Blosc2 { blosc2_codec: None, blosc2_clevel: Some(level) };
+    let shuffle = |shuffle_element_size| Filter::Shuffle(ShuffleSettings { shuffle_element_size });
+    let blosc2 = |level| Compression::Blosc2(Blosc2Settings { blosc2_codec: None, blosc2_clevel: Some(level) });
     let zfp = || Compression::Zfp(ZfpSettings::FixedRate { zfp_rate: 16.0 });
-    let sz3 = || Compression::Sz3 { sz3_error_bound_mode: Sz3Mode::Abs, sz3_error_bound: 0.1 };
+    let sz3 = || Compression::Sz3(Sz3Settings { sz3_error_bound_mode: Sz3Mode::Abs, sz3_error_bound: 0.1 });
     let (none, plain) = (Encoding::None, Filter::None);
     const COMBINATION: &str = "unsupported_combination";
     for (code, encoding, filter, compression, dtype) in [
@@ -301,8 +302,8 @@ fn combinations_that_cannot_be_read_back_are_refused() {
         (COMBINATION, sp(16), plain.clone(), zfp(), DType::Float64),
         (COMBINATION, none.clone(), plain.clone(), sz3(), DType::Int64),
         (COMBINATION, sp(16), plain.clone(), sz3(), DType::Float64),
-        (COMBINATION, none.clone(), plain.clone(), Compression::Rle, DType::UInt8),
-        (COMBINATION, none.clone(), plain.clone(), Compression::Roaring, DType::Float32),
+        (COMBINATION, none.clone(), plain.clone(), Compression::Rle(RleSettings), DType::UInt8),
+        (COMBINATION, none.clone(), plain.clone(), Compression::Roaring(RoaringSettings), DType::Float32),
         (COMBINATION, none.clone(), plain.clone(), blosc2(5), DType::Bitmask),
         (COMBINATION, sp(0), plain.clone(), blosc2(5), DType::Float64),
         ("blosc2_clevel_invalid", none.clone(), plain.clone(), blosc2(10), DType::Float32),
@@ -361,7 +362,7 @@ fn bombs_are_refused_before_memory_is_reserved() {
     let large = Pipeline::new(Stages::default(), DType::UInt8, 65 << 20, ByteOrder::Little).unwrap();
     assert_eq!(large.decode(&[], &strict).unwrap_err().code, "limit_object_len");
     // Below the limits, but not what the payload says: three gigabytes are never reserved.
-    for compression in [Compression::Zstd { zstd_level: None }, Compression::Lz4] {
+    for compression in [Compression::Zstd(ZstdSettings { zstd_level: None }), Compression::Lz4(Lz4Settings)] {
         let stages = Stages { compression, ..Stages::default() };
         let small = Pipeline::new(stages.clone(), DType::UInt8, 100, ByteOrder::Little).unwrap();
         let payload = small.encode(&[7; 100], 1).unwrap().payload;
@@ -374,7 +375,7 @@ fn bombs_are_refused_before_memory_is_reserved() {
 #[test]
 fn sizes_are_refused_from_the_default_limits_on() {
     let check = |decoded: u64, payload: u64| {
-        let stages = Stages { compression: Compression::Zstd { zstd_level: None }, ..Stages::default() };
+        let stages = Stages { compression: Compression::Zstd(ZstdSettings { zstd_level: None }), ..Stages::default() };
         let pipeline = Pipeline::new(stages, DType::UInt8, decoded, ByteOrder::Little).unwrap();
         pipeline.check_limits(payload, &Limits::default()).map_err(|error| (error.kind, error.code, error.message))
     };
@@ -401,8 +402,8 @@ fn zstd_is_told_what_a_shuffle_left() {
     let input: Vec<u8> = (0..100_000).flat_map(|i| value(i).to_le_bytes()).collect();
     for (size, planes) in [(4, true), (2, true), (1, false)] {
         let stages = Stages {
-            filter: Filter::Shuffle { shuffle_element_size: size },
-            compression: Compression::Zstd { zstd_level: None },
+            filter: Filter::Shuffle(ShuffleSettings { shuffle_element_size: size }),
+            compression: Compression::Zstd(ZstdSettings { zstd_level: None }),
             ..Stages::default()
         };
         let pipeline = Pipeline::new(stages, DType::Float32, 100_000, ByteOrder::Little).unwrap();
@@ -420,7 +421,9 @@ fn zstd_is_told_what_a_shuffle_left() {
 
 #[test]
 fn empty_objects_pass_through() {
-    for compression in [Compression::None, Compression::Lz4, Compression::Zstd { zstd_level: None }, szip()] {
+    for compression in
+        [Compression::None, Compression::Lz4(Lz4Settings), Compression::Zstd(ZstdSettings { zstd_level: None }), szip()]
+    {
         let stages = Stages { compression, ..Stages::default() };
         let pipeline = Pipeline::new(stages.clone(), DType::Float32, 0, ByteOrder::Little).unwrap();
         let encoded = pipeline.encode(&[], 1).unwrap();

@@ -108,11 +108,11 @@ pub fn first_non_finite(bytes: &[u8], dtype: DType, order: ByteOrder, threads: u
 /// Refuses NaN and infinities.
 ///
 /// # Errors
-/// `nan_not_allowed` or `inf_not_allowed`, naming the first element concerned.
+/// `nan_not_allowed` or `inf_not_allowed`, naming the first element concerned; of complex numbers also which part it is.
 pub fn check_finite(bytes: &[u8], dtype: DType, order: ByteOrder, threads: usize) -> Result<(), CodecError> {
     match first_non_finite(bytes, dtype, order, threads) {
         None => Ok(()),
-        Some((index, kind)) => Err(not_allowed(index, kind)),
+        Some((index, kind)) => Err(not_allowed(bytes, 0, index, kind, dtype, order)),
     }
 }
 
@@ -124,18 +124,42 @@ pub fn check_finite(bytes: &[u8], dtype: DType, order: ByteOrder, threads: usize
 pub fn check_finite_from(first: u64, bytes: &[u8], dtype: DType, order: ByteOrder) -> Result<(), CodecError> {
     match first_non_finite(bytes, dtype, order, 1) {
         None => Ok(()),
-        Some((index, kind)) => Err(not_allowed(first + index, kind)),
+        Some((index, kind)) => Err(not_allowed(bytes, first, index, kind, dtype, order)),
     }
 }
 
-/// The error for an element that is not finite.
-pub(crate) fn not_allowed(index: u64, kind: Kind) -> CodecError {
+/// The error for element `index` of `bytes`, which begin with element `first` of the object.
+pub(crate) fn not_allowed(
+    bytes: &[u8],
+    first: u64,
+    index: u64,
+    kind: Kind,
+    dtype: DType,
+    order: ByteOrder,
+) -> CodecError {
     let (code, what) = match kind {
         Kind::Nan => ("nan_not_allowed", "NaN"),
         Kind::PosInf => ("inf_not_allowed", "+Inf"),
         Kind::NegInf => ("inf_not_allowed", "-Inf"),
     };
-    CodecError::misuse("finite", code, format!("element {index} is {what}, expected finite values"))
+    let element = first + index;
+    let message = match imaginary(bytes, index, kind, dtype, order) {
+        None => format!("element {element} is {what}, expected finite values"),
+        Some(imaginary) => {
+            let part = if imaginary { "imaginary" } else { "real" };
+            format!("the {part} part of element {element} ({dtype}) is {what}, expected finite values")
+        }
+    };
+    CodecError::misuse("finite", code, message)
+}
+
+/// Whether the imaginary part of a complex number is what makes it `kind`, rather than the real part; `None` for other
+/// types.
+fn imaginary(bytes: &[u8], index: u64, kind: Kind, dtype: DType, order: ByteOrder) -> Option<bool> {
+    let layout = Layout::of(dtype).filter(|layout| layout.parts == 2)?;
+    let start = usize::try_from(index).ok()?.checked_mul(layout.element_len())?;
+    let real = bytes.get(start..)?.get(..layout.width)?;
+    Some(layout.classify(real, order) != Some(kind))
 }
 
 /// Index of the first block of [`BLOCK`] bytes that holds a scalar with all exponent bits set.
@@ -262,6 +286,30 @@ mod tests {
         assert_eq!(classify(f32::NEG_INFINITY, f32::INFINITY), Some(Kind::PosInf));
         assert_eq!(classify(1.0, f32::NEG_INFINITY), Some(Kind::NegInf));
         assert_eq!(classify(1.0, 2.0), None);
+    }
+
+    #[test]
+    fn every_type_with_nan_has_a_layout() {
+        for dtype in DType::ALL {
+            assert_eq!(Layout::of(*dtype).is_some(), dtype.has_non_finite(), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn errors_of_complex_numbers_name_part_and_type() {
+        let element = |re: f64, im: f64| [re.to_be_bytes(), im.to_be_bytes()].concat();
+        let bytes = [element(1.0, 2.0), element(f64::NEG_INFINITY, f64::NAN), element(f64::INFINITY, 0.0)].concat();
+        let message = |first, from: usize| {
+            check_finite_from(first, &bytes[from..], DType::Complex128, ByteOrder::Big).unwrap_err().message
+        };
+        assert_eq!(message(0, 0), "the imaginary part of element 1 (complex128) is NaN, expected finite values");
+        assert_eq!(message(7, 32), "the real part of element 7 (complex128) is +Inf, expected finite values");
+        let small: Vec<u8> = [1f32, 2.0, 3.0, f32::NEG_INFINITY].iter().flat_map(|value| value.to_le_bytes()).collect();
+        let error = check_finite(&small, DType::Complex64, ByteOrder::Little, 1).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "finite: the imaginary part of element 1 (complex64) is -Inf, expected finite values"
+        );
     }
 
     #[test]

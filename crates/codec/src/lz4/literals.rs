@@ -10,15 +10,15 @@ use crate::codec::Gathered;
 use std::borrow::Cow;
 
 /// `head` and the block, in parts; and what is left of the input when it holds too many repeats, whose block goes behind.
-/// `look` gets all of the input, stretch by stretch and each with its position, for callers who have to look at it anyway: just
+/// `inspect` gets all of the input, stretch by stretch and each with its position, for callers that check it anyway: just
 /// before the search comes to a stretch, which is then in the cache.
 ///
 /// # Errors
-/// What `look` finds.
+/// What `inspect` finds.
 pub(super) fn gather<'a>(
     head: Vec<u8>,
     input: &'a [u8],
-    mut look: impl FnMut(usize, &[u8]) -> Result<(), CodecError>,
+    mut inspect: impl FnMut(usize, &[u8]) -> Result<(), CodecError>,
 ) -> Result<(Gathered<'a>, Option<&'a [u8]>), CodecError> {
     let mut block = Block { parts: Vec::new(), pending: head };
     let mut table = vec![0u32; 1 << TABLE_BITS];
@@ -33,7 +33,7 @@ pub(super) fn gather<'a>(
         while place >= seen
             && let Some((number, stretch)) = stretches.next()
         {
-            look(number * STRETCH, stretch)?;
+            inspect(number * STRETCH, stretch)?;
             seen += stretch.len();
         }
         let Some(word) = word_at(input, place) else { break };
@@ -53,11 +53,11 @@ pub(super) fn gather<'a>(
         (place, misses) = (anchor, 0);
         matches += 1;
         if matches > PATIENCE + place / LITERALS_PER_MATCH {
-            stretches.try_for_each(|(number, stretch)| look(number * STRETCH, stretch))?;
+            stretches.try_for_each(|(number, stretch)| inspect(number * STRETCH, stretch))?;
             return Ok((block.finish(), Some(&input[anchor..])));
         }
     }
-    stretches.try_for_each(|(number, stretch)| look(number * STRETCH, stretch))?;
+    stretches.try_for_each(|(number, stretch)| inspect(number * STRETCH, stretch))?;
     block.sequence(&input[anchor..], None);
     Ok((block.finish(), None))
 }
@@ -168,12 +168,12 @@ mod tests {
         let repeats: Vec<u8> = (0..100_000u32).map(|i| (i / 9) as u8).collect();
         for input in [noise(1, 0), noise(1, 5), noise(1, 200_000), vec![7; 200_000], repeats] {
             let mut seen = Vec::new();
-            let look = |at: usize, part: &[u8]| {
+            let inspect = |at: usize, part: &[u8]| {
                 assert_eq!(at, seen.len());
                 seen.extend_from_slice(part);
                 Ok(())
             };
-            gather(Vec::new(), &input, look).unwrap();
+            gather(Vec::new(), &input, inspect).unwrap();
             assert!(seen == input);
             let refuse = |at: usize, _: &[u8]| match at {
                 0 => Ok(()),

@@ -1,12 +1,12 @@
 //! `lz4`: the length as four little-endian bytes, then one LZ4 block.
 //!
-//! Specification: codecs, clause 8. No parameters. The length is checked against what the caller expects before
+//! Specification: TG-C8. No parameters. The length is checked against what the caller expects before
 //! anything is done, and the block must fill it exactly.
 
 mod append; // blocks of long literals, appended
 mod literals; // blocks of long literals, in parts
 
-use crate::codec::Gathered;
+use crate::codec::{Gathered, Inspect};
 use crate::{Codec, CodecError, alloc, lz4_block};
 use lz4_flex::block;
 use std::borrow::Cow;
@@ -14,37 +14,6 @@ use std::borrow::Cow;
 /// The `lz4` compressor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lz4;
-
-impl Lz4 {
-    /// [`Codec::encode_gathered`] for callers who have to look at the input anyway: `look` gets it stretch by stretch, each with
-    /// its position.
-    ///
-    /// # Errors
-    /// As [`Codec::encode`], and what `look` finds.
-    pub(crate) fn gather_looking<'a>(
-        &self,
-        input: &'a [u8],
-        look: impl FnMut(usize, &[u8]) -> Result<(), CodecError>,
-    ) -> Result<Gathered<'a>, CodecError> {
-        let Some(most) = self.max_encoded_len(input.len()) else {
-            let message = format!("input of {} bytes is longer than the {MAX_INPUT} bytes of a block", input.len());
-            return Err(CodecError::misuse(NAME, "input_too_long", message));
-        };
-        let prefix = (input.len() as u32).to_le_bytes();
-        let (parts, rest) = literals::gather(prefix.to_vec(), input, look)?;
-        let Some(rest) = rest else { return Ok(parts) };
-        let mut out = alloc::overwritable(most)?;
-        let mut len = 0;
-        for part in parts {
-            out[len..len + part.len()].copy_from_slice(&part);
-            len += part.len();
-        }
-        len += block::compress_into(rest, &mut out[len..])
-            .map_err(|error| CodecError::misuse(NAME, "compress_failed", error.to_string()))?;
-        out.truncate(len);
-        Ok(vec![Cow::Owned(out)])
-    }
-}
 
 impl Codec for Lz4 {
     fn name(&self) -> &'static str {
@@ -55,8 +24,8 @@ impl Codec for Lz4 {
         (input_len <= MAX_INPUT).then(|| PREFIX + block::get_maximum_output_size(input_len) + SEAM)
     }
 
-    fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        match self.encode_gathered(input, threads)?.as_mut_slice() {
+    fn encode(&self, input: &[u8], _threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        match gather(input, |_, _| Ok(()))?.as_mut_slice() {
             [Cow::Owned(whole)] if out.is_empty() => std::mem::swap(whole, out),
             parts => {
                 alloc::reserve(out, parts.iter().map(|part| part.len()).sum())?;
@@ -66,8 +35,8 @@ impl Codec for Lz4 {
         Ok(())
     }
 
-    fn encode_gathered<'a>(&self, input: &'a [u8], _threads: usize) -> Result<Gathered<'a>, CodecError> {
-        self.gather_looking(input, |_, _| Ok(()))
+    fn encode_gathered<'a>(&self, input: &'a [u8], inspect: Inspect<'_>) -> Result<Option<Gathered<'a>>, CodecError> {
+        gather(input, inspect).map(Some)
     }
 
     fn decode_into(&self, encoded: &[u8], _threads: usize, out: &mut [u8]) -> Result<(), CodecError> {
@@ -112,6 +81,30 @@ impl Codec for Lz4 {
         }
         Ok(())
     }
+}
+
+/// The parts of an encoded block; `inspect` gets the input stretch by stretch, each with its position.
+fn gather(
+    input: &[u8],
+    inspect: impl FnMut(usize, &[u8]) -> Result<(), CodecError>,
+) -> Result<Gathered<'_>, CodecError> {
+    let Some(most) = Lz4.max_encoded_len(input.len()) else {
+        let message = format!("input of {} bytes is longer than the {MAX_INPUT} bytes of a block", input.len());
+        return Err(CodecError::misuse(NAME, "input_too_long", message));
+    };
+    let prefix = (input.len() as u32).to_le_bytes();
+    let (parts, rest) = literals::gather(prefix.to_vec(), input, inspect)?;
+    let Some(rest) = rest else { return Ok(parts) };
+    let mut out = alloc::overwritable(most)?;
+    let mut len = 0;
+    for part in parts {
+        out[len..len + part.len()].copy_from_slice(&part);
+        len += part.len();
+    }
+    len += block::compress_into(rest, &mut out[len..])
+        .map_err(|error| CodecError::misuse(NAME, "compress_failed", error.to_string()))?;
+    out.truncate(len);
+    Ok(vec![Cow::Owned(out)])
 }
 
 const NAME: &str = "lz4";

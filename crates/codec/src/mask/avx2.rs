@@ -40,7 +40,7 @@ impl<const N: usize> NullaryFnOnce for Lanes<'_, N> {
             _ => (cast([0x7fff_ffff_ffff_ffff_u64; 4]), cast([0x7ff0_0000_0000_0000_u64; 4])),
         };
         // Lanes in which every value so far was a number or NaN.
-        let mut told: __m256i = cast([u64::MAX; 4]);
+        let mut no_infinity: __m256i = cast([u64::MAX; 4]);
         let (input, out) = (self.input.as_chunks::<32>().0, self.bytes.as_chunks_mut::<32>().0);
         let words = input.chunks_exact(64 / N).zip(out.chunks_exact_mut(64 / N));
         for ((input, out), nan) in words.zip(self.nan.as_chunks_mut::<8>().0) {
@@ -49,7 +49,7 @@ impl<const N: usize> NullaryFnOnce for Lanes<'_, N> {
                 let word: __m256i = cast(*word);
                 let value = avx2._mm256_and_si256(word, magnitude);
                 let (nan, finite) = (above::<N>(self.simd, value, exponent), above::<N>(self.simd, exponent, value));
-                told = avx2._mm256_and_si256(told, avx2._mm256_or_si256(nan, finite));
+                no_infinity = avx2._mm256_and_si256(no_infinity, avx2._mm256_or_si256(nan, finite));
                 *out = cast(avx2._mm256_and_si256(word, finite));
                 let found = match N {
                     8 => avx._mm256_movemask_ps(cast(nan)),
@@ -59,7 +59,7 @@ impl<const N: usize> NullaryFnOnce for Lanes<'_, N> {
             }
             *nan = first_bit_first(bits).to_le_bytes();
         }
-        avx2._mm256_movemask_epi8(told) == -1
+        avx2._mm256_movemask_epi8(no_infinity) == -1
     }
 }
 

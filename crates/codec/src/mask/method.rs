@@ -2,8 +2,8 @@
 
 use super::{Bits, NAME};
 use crate::bits::byte_len;
-use crate::chain::{Blosc2Codec, missing};
 use crate::finite::Kind;
+use crate::spec::{Blosc2Codec, if_built};
 use crate::{Codec, CodecError, alloc};
 use fw_bytes::Span;
 
@@ -66,69 +66,69 @@ impl Method {
                 out.extend_from_slice(&mask.bytes);
                 Ok(())
             }
-            #[cfg(feature = "rle")]
-            Self::Rle => {
+            Self::Rle => if_built!("rle", crate::spec::RleSettings, (mask, out), {
                 crate::rle::encode_runs(&mask.bytes, mask.count, out);
                 Ok(())
-            }
-            #[cfg(feature = "roaring")]
-            Self::Roaring => crate::roaring::encode_bitmap(&mask.bytes, mask.count, out),
-            _ => self.compressor()?.encode(&mask.bytes, 1, out),
+            }),
+            Self::Roaring => if_built!("roaring", crate::spec::RoaringSettings, (mask, out), {
+                crate::roaring::encode_bitmap(&mask.bytes, mask.count, out)
+            }),
+            Self::Lz4 => lz4()?.encode(&mask.bytes, 1, out),
+            Self::Zstd { level } => zstd(*level)?.encode(&mask.bytes, 1, out),
+            Self::Blosc2 { codec, level } => blosc2(*codec, *level)?.encode(&mask.bytes, 1, out),
         }
     }
 
     /// The mask of `count` elements stored in `blob`.
     ///
     /// # Errors
-    /// When the method is not available in this build, or `blob` is no mask of that length.
+    /// When the method is not available in this build, or `blob` is not a mask of that length.
     pub fn decode(&self, blob: &[u8], count: u64) -> Result<Bits, CodecError> {
-        let len = usize::try_from(byte_len(count)).unwrap_or(usize::MAX);
         match self {
             Self::None => Bits::from_packed(blob.to_vec(), count),
-            #[cfg(feature = "rle")]
-            Self::Rle => {
+            Self::Rle => if_built!("rle", crate::spec::RleSettings, (blob), {
                 crate::rle::check_runs(blob, count)?;
-                let mut bytes = alloc::zeroed(len)?;
-                crate::rle::decode_runs(blob, count, &mut bytes)?;
-                Bits::from_packed(bytes, count)
-            }
-            #[cfg(feature = "roaring")]
-            Self::Roaring => {
-                let mut bytes = alloc::zeroed(len)?;
-                crate::roaring::decode_bitmap(blob, count, &mut bytes)?;
-                Bits::from_packed(bytes, count)
-            }
-            _ => {
-                let compressor = self.compressor()?;
-                compressor.check_claim(blob, len as u64)?;
-                let mut bytes = alloc::zeroed(len)?;
-                compressor.decode_into(blob, 1, &mut bytes)?;
-                Bits::from_packed(bytes, count)
-            }
+                unpacked(count, |bytes| crate::rle::decode_runs(blob, count, bytes))
+            }),
+            Self::Roaring => if_built!("roaring", crate::spec::RoaringSettings, (blob), {
+                unpacked(count, |bytes| crate::roaring::decode_bitmap(blob, count, bytes))
+            }),
+            Self::Lz4 => decompressed(&*lz4()?, blob, count),
+            Self::Zstd { level } => decompressed(&*zstd(*level)?, blob, count),
+            Self::Blosc2 { codec, level } => decompressed(&*blosc2(*codec, *level)?, blob, count),
         }
     }
+}
 
-    /// The general compressor behind a method.
-    fn compressor(&self) -> Result<Box<dyn Codec>, CodecError> {
-        match self {
-            #[cfg(feature = "zstd")]
-            Self::Zstd { level } => Ok(Box::new(level.map_or_else(Default::default, crate::zstd::Zstd::new))),
-            #[cfg(feature = "lz4")]
-            Self::Lz4 => Ok(Box::new(crate::lz4::Lz4)),
-            #[cfg(feature = "blosc2")]
-            Self::Blosc2 { codec, level } => {
-                use crate::blosc2::{Blosc2, Blosc2Params, Filter};
-                let params = Blosc2Params {
-                    codec: codec.name().parse()?,
-                    level: i64::from(*level),
-                    typesize: 1,
-                    filter: Filter::BitShuffle,
-                };
-                Ok(Box::new(Blosc2::new(params)?))
-            }
-            other => Err(missing(other.name())),
-        }
-    }
+fn lz4() -> Result<Box<dyn Codec>, CodecError> {
+    if_built!("lz4", crate::spec::Lz4Settings, (), Ok(Box::new(crate::lz4::Lz4)))
+}
+
+fn zstd(level: Option<i32>) -> Result<Box<dyn Codec>, CodecError> {
+    if_built!("zstd", crate::spec::ZstdSettings, (level), {
+        Ok(Box::new(level.map_or_else(Default::default, crate::zstd::Zstd::new)))
+    })
+}
+
+fn blosc2(codec: Blosc2Codec, level: i32) -> Result<Box<dyn Codec>, CodecError> {
+    if_built!("blosc2", crate::spec::Blosc2Settings, (codec, level), {
+        use crate::blosc2::{Blosc2, Blosc2Params, Filter};
+        let (codec, level) = (codec.name().parse()?, i64::from(level));
+        Ok(Box::new(Blosc2::new(Blosc2Params { codec, level, typesize: 1, filter: Filter::BitShuffle })?))
+    })
+}
+
+/// The mask that a general compressor made `blob` of.
+fn decompressed(compressor: &dyn Codec, blob: &[u8], count: u64) -> Result<Bits, CodecError> {
+    compressor.check_claim(blob, byte_len(count))?;
+    unpacked(count, |bytes| compressor.decode_into(blob, 1, bytes))
+}
+
+/// A mask of `count` bits that `fill` writes.
+fn unpacked(count: u64, fill: impl FnOnce(&mut [u8]) -> Result<(), CodecError>) -> Result<Bits, CodecError> {
+    let mut bytes = alloc::zeroed(usize::try_from(byte_len(count)).unwrap_or(usize::MAX))?;
+    fill(&mut bytes)?;
+    Bits::from_packed(bytes, count)
 }
 
 /// A mask within the payload region of an object.

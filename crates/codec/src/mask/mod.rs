@@ -1,6 +1,6 @@
 //! NaN and infinities set aside as bit masks before encoding, and put back after decoding.
 //!
-//! Specification: codecs, clause 14. Lossy codecs and packing know no NaN, so elements that are not finite are replaced by
+//! Specification: TG-C14. Lossy codecs and packing know no NaN, so elements that are not finite are replaced by
 //! zero bytes, and one mask per kind says where they were. What comes back is the canonical NaN or infinity of the
 //! type, in both parts of a complex number: **the payload bits and the sign of a NaN are not preserved**.
 //!

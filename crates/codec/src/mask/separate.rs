@@ -36,9 +36,10 @@ pub fn separate(
         let message = format!("{} bytes are no whole number of {dtype} elements", input.len());
         return Err(CodecError::misuse(NAME, "partial_element", message));
     }
+    let not_allowed = |index, kind| finite::not_allowed(input, 0, index, kind, dtype, order);
     match finite::first_non_finite(input, dtype, order, threads) {
         None => return Ok(None),
-        Some((index, kind)) if !options.allows(kind) => return Err(finite::not_allowed(index, kind)),
+        Some((index, kind)) if !options.allows(kind) => return Err(not_allowed(index, kind)),
         Some(_) => {}
     }
     let count = (input.len() / width) as u64;
@@ -58,7 +59,7 @@ pub fn separate(
             #[cfg(target_arch = "x86_64")]
             if !swap && layout.parts == 1 && avx2::set_nan_aside(layout.width, input, bytes, nan) {
                 if !options.allow_nan {
-                    refuse(options, first, [nan, pos_inf, neg_inf])?;
+                    refuse(options, first, [nan, pos_inf, neg_inf], &not_allowed)?;
                 }
                 continue;
             }
@@ -74,7 +75,7 @@ pub fn separate(
                 (_, false) => block_64::<false>(layout, input, bytes, [nan, pos_inf, neg_inf]),
                 (_, true) => block_64::<true>(layout, input, bytes, [nan, pos_inf, neg_inf]),
             }
-            refuse(options, first, [nan, pos_inf, neg_inf])?;
+            refuse(options, first, [nan, pos_inf, neg_inf], &not_allowed)?;
         }
         Ok(())
     })?;
@@ -90,7 +91,12 @@ fn any_set(mask: &[u8]) -> bool {
 }
 
 /// Refuses the first element of a kind that is not allowed.
-fn refuse(options: &Options, first: u64, masks: [&[u8]; 3]) -> Result<(), CodecError> {
+fn refuse(
+    options: &Options,
+    first: u64,
+    masks: [&[u8]; 3],
+    not_allowed: &impl Fn(u64, Kind) -> CodecError,
+) -> Result<(), CodecError> {
     if options.allow_nan && options.allow_inf {
         return Ok(());
     }
@@ -100,7 +106,7 @@ fn refuse(options: &Options, first: u64, masks: [&[u8]; 3]) -> Result<(), CodecE
             Some((first + byte as u64 * 8 + u64::from(bits.leading_zeros()), kind))
         });
     match found.min_by_key(|(index, _)| *index) {
-        Some((index, kind)) => Err(finite::not_allowed(index, kind)),
+        Some((index, kind)) => Err(not_allowed(index, kind)),
         None => Ok(()),
     }
 }

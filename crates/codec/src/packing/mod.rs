@@ -2,7 +2,7 @@
 //!
 //! With reference value `R`, binary scale `E`, decimal scale `D` and `B` bits, a value `v` is stored as
 //! `q = round((v - R) · 10^D · 2^-E)`, kept within `0 .. 2^B - 1`, and read back as `R + 2^E · 10^-D · q`. Bits run from the most
-//! significant down, without gaps. Specification: codecs, clause 5. Results are the same to the last bit on every
+//! significant down, without gaps. Specification: TG-C5. Results are the same to the last bit on every
 //! machine and for every number of threads.
 //!
 //! **GRIB.** Without a decimal scale (`D = 0`) this is `grid_simple` of GRIB 2 to the last bit: packed bytes and decoded values
@@ -31,7 +31,7 @@ use crate::{CodecError, alloc, finite};
 use fw_tensor::ByteOrder;
 use std::ops::Range;
 
-pub use crate::chain::SimplePacking as Request;
+pub use crate::spec::SimplePacking as Request;
 
 impl Request {
     /// The complete parameters, when reference value and binary scale factor are both given; `None` when neither is.
@@ -39,7 +39,7 @@ impl Request {
     /// # Errors
     /// More than 64 bits, one of the pair without the other, or a reference value that is not finite.
     pub fn complete(&self) -> Result<Option<Packing>, CodecError> {
-        let bits = checked_bits(self.sp_bits_per_value)?;
+        let bits = self.checked_bits()?;
         match (self.sp_reference_value, self.sp_binary_scale_factor) {
             (None, None) => Ok(None),
             (Some(reference), Some(binary)) => {
@@ -48,11 +48,7 @@ impl Request {
                 }
                 Ok(Some(Packing { bits, reference, binary, decimal: self.sp_decimal_scale_factor }))
             }
-            _ => Err(CodecError::parameter(
-                NAME,
-                "sp_parameters_incomplete",
-                "sp_reference_value and sp_binary_scale_factor go together; exactly one is given",
-            )),
+            (Some(_), None) | (None, Some(_)) => Err(Self::incomplete()),
         }
     }
 }
@@ -82,7 +78,7 @@ impl Packing {
     }
 
     fn from_values(request: Request, values: &[u8], order: ByteOrder, threads: usize) -> Result<Self, CodecError> {
-        let bits = checked_bits(request.sp_bits_per_value)?;
+        let bits = request.checked_bits()?;
         let decimal = request.sp_decimal_scale_factor;
         let constant = |reference: f64| Self { bits, reference, binary: 0, decimal };
         let Some(first) = values.first_chunk::<8>() else { return Ok(constant(0.0)) };
@@ -90,8 +86,8 @@ impl Packing {
             let first = pack::read(first, order);
             return if first.is_finite() { Ok(constant(first)) } else { Err(bad_reference(first)) };
         }
-        let found =
-            finite::extrema(values, order, threads).map_err(|(index, kind)| finite::not_allowed(index, kind))?;
+        let found = finite::extrema(values, order, threads)
+            .map_err(|(index, kind)| finite::not_allowed(values, 0, index, kind, fw_tensor::DType::Float64, order))?;
         let range = (found.max - found.min) * scale::power_of_ten(decimal);
         let binary = if range == 0.0 { 0 } else { (range / scale::largest(bits) as f64).log2().ceil() as i32 };
         Ok(Self { bits, reference: found.min, binary, decimal })
@@ -251,17 +247,6 @@ impl Packing {
         }
         // Only the position within a byte matters from here on: eight values are a whole number of bytes.
         unpack::unpack(self, packed, (first % 8) as usize, order, threads, out)
-    }
-}
-
-fn checked_bits(bits: u64) -> Result<u32, CodecError> {
-    match u32::try_from(bits) {
-        Ok(bits @ 0..=64) => Ok(bits),
-        _ => Err(CodecError::parameter(
-            NAME,
-            "sp_bits_per_value_range",
-            format!("sp_bits_per_value is {bits}, expected 0 to 64"),
-        )),
     }
 }
 

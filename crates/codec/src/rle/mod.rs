@@ -1,6 +1,6 @@
 //! `rle`: run lengths of a bit mask.
 //!
-//! Specification: codecs, clause 13. As a compressor of `bitmask` objects the payload is a big-endian count of bits (eight
+//! Specification: TG-C13. As a compressor of `bitmask` objects the payload is a big-endian count of bits (eight
 //! per byte, padding included), then the runs: the value of the first run (0 or 1) in one byte, then the lengths of runs of
 //! alternating value as ULEB128. Inside masks there is no count, and padding bits are left out. Nothing is ever
 //! expanded to a byte per bit, and no bit is written before the runs are known to fit.

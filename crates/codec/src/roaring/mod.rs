@@ -1,6 +1,6 @@
 //! `roaring`: bit masks as Roaring bitmaps in the portable 32-bit format.
 //!
-//! Specification: codecs, clause 13. As a compressor of `bitmask` objects the payload is a big-endian count of bits (eight
+//! Specification: TG-C13. As a compressor of `bitmask` objects the payload is a big-endian count of bits (eight
 //! per byte, padding included), then the bitmap after run optimisation; inside masks there is no count. Reading goes
 //! straight from the portable format to packed bits, so a hostile bitmap costs no more than the bits it stands for. Bytes
 //! behind the bitmap are ignored, as the reference does.

@@ -1,6 +1,6 @@
 //! Byte transposition: bytes of equal significance side by side, so that a compressor finds their likeness.
 //!
-//! With elements of `S` bytes and `n` of them, `output[b * n + i] = input[i * S + b]`. Specification: codecs, clause 6.
+//! With elements of `S` bytes and `n` of them, `output[b * n + i] = input[i * S + b]`. Specification: TG-C6.
 //! Any size works; 2, 4, 8 and 16 bytes run on vector registers where the machine has them.
 //!
 //! ```
@@ -36,22 +36,22 @@ pub fn unshuffle(input: &[u8], element_size: usize, out: &mut [u8]) {
 /// # Panics
 /// When the lengths differ or `element_size` is 0.
 pub fn shuffle_threaded(input: &[u8], element_size: usize, threads: usize, out: &mut [u8]) {
-    infallible(shuffle_looking(input, element_size, threads, |_, _| Ok(()), out));
+    infallible(shuffle_inspecting(input, element_size, threads, |_, _| Ok(()), out));
 }
 
-/// [`shuffle_threaded`] for callers who have to look at the elements anyway: `look` gets each run of them, and the position
+/// [`shuffle_threaded`] for callers that check the elements anyway: `inspect` gets each run of them, and the position
 /// where it begins, just before it is moved and while it comes into the cache.
 ///
 /// # Errors
-/// What `look` finds, the earliest run first.
+/// What `inspect` finds, the earliest run first.
 ///
 /// # Panics
 /// As [`shuffle_threaded`].
-pub(crate) fn shuffle_looking(
+pub(crate) fn shuffle_inspecting(
     input: &[u8],
     element_size: usize,
     threads: usize,
-    look: impl Fn(usize, &[u8]) -> Result<(), CodecError> + Sync,
+    inspect: impl Fn(usize, &[u8]) -> Result<(), CodecError> + Sync,
     out: &mut [u8],
 ) -> Result<(), CodecError> {
     assert!(input.len() == out.len() && element_size > 0, "shuffle needs equal lengths and an element size");
@@ -59,7 +59,7 @@ pub(crate) fn shuffle_looking(
     let (elements, rest) = input.split_at(count * element_size);
     let (planes, out_rest) = out.split_at_mut(count * element_size);
     if element_size == 1 || count <= 1 || element_size > MAX_SPLIT_SIZE {
-        look(0, elements)?;
+        inspect(0, elements)?;
         if element_size == 1 || count <= 1 {
             planes.copy_from_slice(elements);
         } else {
@@ -75,12 +75,12 @@ pub(crate) fn shuffle_looking(
         }
         let threads = if elements.len() < PARALLEL_FROM { 1 } else { threads };
         parallel::for_each(threads, tasks.into_iter().enumerate(), |(index, (part, mut planes))| {
-            look(index * run * element_size, part)?;
+            inspect(index * run * element_size, part)?;
             shuffle_part(part, element_size, &mut planes);
             Ok(())
         })?;
     }
-    look(elements.len(), rest)?;
+    inspect(elements.len(), rest)?;
     out_rest.copy_from_slice(rest);
     Ok(())
 }
@@ -166,16 +166,16 @@ impl Shuffle {
 }
 
 impl Shuffle {
-    /// [`Codec::encode`] with a look at the elements, as [`shuffle_looking`] has it.
-    pub(crate) fn encode_looking(
+    /// [`Codec::encode`] with a check of the elements, as [`shuffle_inspecting`] has it.
+    pub(crate) fn encode_inspecting(
         &self,
         input: &[u8],
         threads: usize,
-        look: impl Fn(usize, &[u8]) -> Result<(), CodecError> + Sync,
+        inspect: impl Fn(usize, &[u8]) -> Result<(), CodecError> + Sync,
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
         self.check_len(input.len() as u64)?;
-        shuffle_looking(input, self.element_size, threads, look, alloc::extend(out, input.len())?)
+        shuffle_inspecting(input, self.element_size, threads, inspect, alloc::extend(out, input.len())?)
     }
 }
 
@@ -189,7 +189,7 @@ impl Codec for Shuffle {
     }
 
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        self.encode_looking(input, threads, |_, _| Ok(()), out)
+        self.encode_inspecting(input, threads, |_, _| Ok(()), out)
     }
 
     fn decode_into(&self, encoded: &[u8], threads: usize, out: &mut [u8]) -> Result<(), CodecError> {

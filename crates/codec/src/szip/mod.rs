@@ -48,7 +48,7 @@ mod sets; // coded sets, read or passed over
 pub use params::{SzipFlags, SzipParams};
 
 use crate::codec::checked_range;
-use crate::{Codec, CodecError, Window, alloc};
+use crate::{Codec, CodecError, Reach, Window, alloc};
 use fault::{Fault, FaultKind};
 use fw_bytes::Span;
 use locate::Stream;
@@ -152,8 +152,9 @@ impl Codec for Szip {
         usize::try_from(bits.div_ceil(8)).ok()
     }
 
-    fn can_slice(&self) -> bool {
-        !self.offsets.is_empty()
+    /// Without offsets an interval is found only by passing over those before it.
+    fn reach(&self) -> Reach {
+        if self.offsets.is_empty() { Reach::FromStart } else { Reach::Blocks }
     }
 
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {

@@ -4,7 +4,7 @@ use super::bits::Bits;
 use super::params::Zfp;
 use super::{BLOCK_BYTES, BLOCK_MAX_BITS, NAME, decode, encode};
 use crate::codec::checked_range;
-use crate::{Codec, CodecError, Window, alloc};
+use crate::{Codec, CodecError, Reach, Window, alloc};
 use fw_bytes::Span;
 use std::ops::Range;
 
@@ -18,10 +18,10 @@ impl Codec for Zfp {
         input_len.div_ceil(BLOCK_BYTES).checked_mul(bits as usize)?.div_ceil(64).checked_mul(8)
     }
 
-    /// True at a fixed rate. The other modes still skip what a range does not need, but every range pays for all the
-    /// blocks before it.
-    fn can_slice(&self) -> bool {
-        self.fixed_block_bits().is_some()
+    /// At a fixed rate every block has its place. In the other modes a range pays for finding the ends of all the blocks
+    /// before it.
+    fn reach(&self) -> Reach {
+        if self.fixed_block_bits().is_some() { Reach::Blocks } else { Reach::FromStart }
     }
 
     fn encode(&self, input: &[u8], threads: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {

@@ -1,6 +1,6 @@
 //! `zstd`: one Zstandard frame (RFC 8878), no dictionary, no checksum.
 //!
-//! Specification: codecs, clause 7. Writing is one shot with the content size in the header; from 32 MiB on the frame is
+//! Specification: TG-C7. Writing is one shot with the content size in the header; from 32 MiB on the frame is
 //! made of jobs that several threads can share, and is the same for any number of them. Reading accepts any run of
 //! frames and skippable frames that adds up to the expected length exactly, with or without content sizes and checksums.
 //!
