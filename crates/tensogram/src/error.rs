@@ -362,7 +362,7 @@ impl From<TensorError> for TensogramError {
     }
 }
 
-/// Codecs fail as encoding errors; a packing without usable reference value is a metadata error (clause TG-C1.1).
+/// Codecs fail as encoding errors; a packing without usable reference value is a metadata error (TG-C1.1).
 impl From<CodecError> for TensogramError {
     fn from(error: CodecError) -> Self {
         let kind = match error.kind {
@@ -377,6 +377,11 @@ impl From<CodecError> for TensogramError {
             _ => Self::Encoding(fault),
         }
     }
+}
+
+/// An object that no address space holds.
+pub(crate) fn too_large() -> TensogramError {
+    TensogramError::Encoding(Fault::limit("decoded_too_large", "the object does not fit in the address space"))
 }
 
 fn object_suffix(index: Option<&usize>) -> String {

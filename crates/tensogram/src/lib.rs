@@ -18,37 +18,49 @@
 //! # Ok::<(), fw_tensogram::TensogramError>(())
 //! ```
 //!
-//! The borrowed views ([`MessageView`], [`ObjectView`]) are the preferred way in; [`decode`] and its siblings return
-//! owned copies under the names users of the format know. The modules are rooms in the order data flows.
+//! A message in memory is read through [`MessageView`] (borrowed) or [`Message`] (owned), messages in files through
+//! [`TensogramFile`], `AsyncTensogramFile` and `RemoteFile`, which have the same methods; [`decode`] and its siblings
+//! return copies under the names users of the format know. Reads take [`DecodeOptions`]: those that describe (metadata,
+//! descriptors) have a short name with the defaults and one that ends in `_with`.
 #![forbid(unsafe_code)]
 
-pub mod describe; // 3 frames -> descriptions
+// Rooms in the order data flows: each uses only those before it.
 mod error; // what went wrong
-pub mod frame; // 2 records -> frames
-mod inspect; // every byte named
-mod message; // 5 codecs -> tensors
-mod pipeline; // 4 descriptions -> codecs
-mod read; // entry points: reading
-mod recover; // what can be saved
-mod validate; // every fault, for people
 pub mod wire; // 1 bytes -> records
-mod write; // entry points: writing
+pub mod describe; // 2 records -> descriptions
+pub mod frame; // 3 records -> frames
+mod options; // 4 how to read, how to write
+mod pipeline; // 5 descriptions -> codecs
+pub mod access; // 6 exact reads, whatever fetches the bytes
+mod message; // 7 the types that callers hold
+mod write; // 8 entry points: writing
+mod read; // 9 entry points: reading
+mod validate; // every fault, for people
+mod recover; // what can be saved
+mod inspect; // every byte named
 
+pub use access::{
+    DecodedMessage, DecodedObject, DecodedRanges, MaskedMessage, MaskedObject, MessageDescription, MessageIndex,
+};
 pub use describe::{
-    DataObjectDescriptor, GlobalMetadata, HashList, Index, MaskDescriptor, MaskKind, MasksMetadata, MetadataMap,
-    Provenance, Value, canonicalize, verify_canonical_cbor,
+    DataObjectDescriptor, GlobalMetadata, HashList, Index, MaskDescriptor, MaskKind, MasksMetadata, MetadataCursor,
+    MetadataMap, Provenance, Value, canonicalize, compute_common, compute_hash, verify_canonical_cbor,
 };
 pub use error::{ErrorKind, Fault, Place, Result, TensogramError};
 pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
+#[cfg(feature = "remote")]
+pub use fw_source::remote::is_remote_url;
+/// The element types and byte orders of descriptors, shared with the other formats.
+pub use fw_tensor::{ByteOrder, DType};
 pub use inspect::inspect;
-pub use message::{MessageView, ObjectView};
+pub use message::{Message, MessageBytes, MessageView, Object, ObjectView};
+pub use options::{AggregateHash, DecodeOptions, EncodeOptions, MaskMethod};
 pub use pipeline::SliceCost;
-pub use read::access;
 pub use read::{
-    AppendOptions, Appender, DecodeOptions, DecodedObject, Durability, MaskedObject, StreamDecoder, StreamEvent,
-    StreamReader, TailPolicy, TensogramFile, decode, decode_descriptors, decode_metadata, decode_metadata_with,
-    decode_object, decode_object_from_frame, decode_range, decode_range_from_frame, decode_with_masks, scan_file,
-    scan_source,
+    AppendOptions, Appender, Durability, FileMessage, Messages, Objects, StreamDecoder, StreamEvent, StreamReader,
+    TailPolicy, TensogramFile, data_object_inline_hashes, decode, decode_descriptors, decode_descriptors_with,
+    decode_metadata, decode_metadata_with, decode_object, decode_object_from_frame, decode_range,
+    decode_range_from_frame, decode_with_masks, messages, objects, scan_file, scan_source,
 };
 #[cfg(feature = "async")]
 pub use read::{AsyncTensogramFile, decode_stream};
@@ -59,10 +71,14 @@ pub use recover::{
 };
 pub use validate::{
     FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, survey_source,
-    validate_file, validate_message, validate_source,
+    survey_source_with, survey_with, validate_buffer, validate_file, validate_message, validate_source,
 };
 #[cfg(feature = "async")]
 pub use write::AsyncStreamingEncoder;
-pub use write::{
-    AggregateHash, EncodeOptions, Lengths, MaskMethod, MessageBuilder, StreamingEncoder, encode, encode_pre_encoded,
+pub use write::{Lengths, MessageBuilder, ObjectInput, StreamingEncoder, encode, encode_pre_encoded};
+
+// What pipelines are stated with.
+pub use fw_codec::chain::{
+    Blosc2Codec, Blosc2Settings, OpenPipe, Pipe, SimplePacking, Sz3Mode, Sz3Settings, SzipSettings, ZfpSettings,
+    ZstdSettings,
 };

@@ -56,7 +56,7 @@ fn back_fill_is_relative_to_the_message() {
     assert_eq!(spans.len(), 2);
     let second = &bytes[spans[1].start as usize..];
     assert_eq!(u64::from_be_bytes(second[16..24].try_into().unwrap()), second.len() as u64);
-    assert_eq!(decode(second, &DecodeOptions::default()).unwrap().1[0].1, data);
+    assert_eq!(decode(second, &DecodeOptions::default()).unwrap().objects[0].bytes, data);
 }
 
 /// A file opened for appending writes elsewhere than it is told; that is an error, not silent damage.
@@ -88,7 +88,7 @@ fn the_end_magic_inside_a_payload_does_not_end_a_message() {
 #[test]
 fn unpadded_frames_are_read() {
     let bytes = std::fs::read(vectors().join("unpadded_frames.tgm")).unwrap();
-    let (_, objects) = decode(&bytes, &DecodeOptions::default()).unwrap();
+    let objects = decode(&bytes, &DecodeOptions::default()).unwrap().objects;
     assert_eq!(objects.len(), 2);
     assert_eq!(MessageView::open(&bytes).unwrap().object_count(), 2);
     assert_eq!(validate_message(&bytes, &ValidateOptions::default()).object_count, 2);

@@ -43,7 +43,7 @@ fn a_growing_file_is_followed_and_a_cut_one_noticed() {
         writer.append_message(&message).unwrap();
         assert_eq!(reader.message_count().unwrap(), count);
         assert_eq!(reader.read_message(count - 1).unwrap(), message);
-        assert_eq!(reader.decode_object(count - 1, 0, &DecodeOptions::default()).unwrap().1, [count as u8; 100]);
+        assert_eq!(reader.decode_object(count - 1, 0, &DecodeOptions::default()).unwrap().bytes, [count as u8; 100]);
     }
     let error = reader.read_message(3).unwrap_err();
     assert_eq!((error.class(), error.code()), ("Framing", "message_index_out_of_range"));
@@ -66,12 +66,12 @@ fn a_file_changed_in_place_is_scanned_again() {
     std::fs::write(&path, [message(1, 10), message(2, 10)].concat()).unwrap();
     let file = TensogramFile::open(&path).unwrap();
     assert_eq!(numbers(&file), [1, 2]);
-    assert_eq!(file.decode_object(0, 0, &DecodeOptions::default()).unwrap().1, [1; 10]);
+    assert_eq!(file.decode_object(0, 0, &DecodeOptions::default()).unwrap().bytes, [1; 10]);
     // The same length, other messages; the clock of the file system may be coarse.
     std::thread::sleep(std::time::Duration::from_millis(20));
     std::fs::write(&path, [message(3, 10), message(4, 10)].concat()).unwrap();
     assert_eq!(numbers(&file), [3, 4]);
-    assert_eq!(file.decode_object(0, 0, &DecodeOptions::default()).unwrap().1, [3; 10]);
+    assert_eq!(file.decode_object(0, 0, &DecodeOptions::default()).unwrap().bytes, [3; 10]);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_file_written_anew_and_longer_is_scanned_again() {
     assert_eq!(numbers(&file), [1, 2]);
     std::fs::write(&path, [message(3, 5000), message(4, 10), message(5, 10)].concat()).unwrap();
     assert_eq!(numbers(&file), [3, 4, 5]);
-    assert_eq!(file.decode_object(1, 0, &DecodeOptions::default()).unwrap().1, [4; 10]);
+    assert_eq!(file.decode_object(1, 0, &DecodeOptions::default()).unwrap().bytes, [4; 10]);
 }
 
 /// Whoever looks while a message is being written may take a message in its payload for one of the file's; not for long.
@@ -108,7 +108,7 @@ fn a_message_inside_one_that_is_being_written_is_no_message_of_the_file() {
             assert!((1..=3).contains(&count), "{name}");
             assert_eq!(reader.read_message(0).unwrap(), before, "{name}");
         }
-        let found: Vec<_> = reader.iter().unwrap().map(Result::unwrap).collect();
+        let found: Vec<_> = reader.read_messages().unwrap().map(Result::unwrap).collect();
         assert!(found.iter().eq([&before, outer, &before]), "{name}: {:?}", reader.message_layouts());
     }
 }
@@ -194,19 +194,20 @@ fn reads_agree_with_decoding_the_message() {
     for verify_hash in [false, true] {
         let options = DecodeOptions { verify_hash, ..DecodeOptions::default() };
         for (index, (name, message)) in kinds.iter().enumerate() {
-            let (metadata, objects) = decode(message, &options).unwrap();
+            let DecodedMessage { metadata, objects } = decode(message, &options).unwrap();
             assert_eq!(plain.metadata(index).unwrap(), metadata, "{name}");
             assert_eq!(plain.decode_metadata(index).unwrap(), decode_metadata(message).unwrap(), "{name}");
             assert_eq!(plain.decode_descriptors(index).unwrap(), decode_descriptors(message).unwrap(), "{name}");
-            assert_eq!(plain.decode_message(index, &options).unwrap().0, metadata, "{name}");
+            assert_eq!(plain.decode_message(index, &options).unwrap().metadata, metadata, "{name}");
             assert_eq!(plain.object_count(index).unwrap(), objects.len(), "{name}");
-            for (o, (descriptor, data)) in objects.iter().enumerate() {
-                assert_eq!(&plain.decode_object(index, o, &options).unwrap(), &(descriptor.clone(), data.clone()));
+            for (o, object) in objects.iter().enumerate() {
+                assert_eq!(&plain.decode_object(index, o, &options).unwrap(), object, "{name}");
+                let DecodedObject { descriptor, bytes: data } = object;
                 let mut out = vec![0; data.len()];
                 plain.decode_object_into(index, o, &options, &mut out).unwrap();
                 assert_eq!(&out, data, "{name}");
                 if descriptor.dtype != DType::Bitmask {
-                    let slice = plain.slice(index, o, &Selection::new(), &options).unwrap();
+                    let slice = plain.slice(index, o, Selection::new(), &options).unwrap();
                     assert_eq!(slice.data(), data, "{name}");
                 }
             }
@@ -248,7 +249,7 @@ fn runs_of_raw_elements_come_from_their_places() {
             }
         }
     }
-    let error = file.slice(0, 0, &Selection::new().axis(40), &DecodeOptions::default()).unwrap_err();
+    let error = file.slice(0, 0, Selection::new().axis(40), &DecodeOptions::default()).unwrap_err();
     assert_eq!((error.class(), error.code(), error.path()), ("Selection", "invalid_slice", "message[0].object[0]"));
 }
 
@@ -388,7 +389,7 @@ fn a_message_can_be_streamed_behind_the_others() {
     encoder.finish().unwrap();
     appender.append_message(&message(3, 10)).unwrap();
     assert_eq!(numbers(&file), [1, 2, 3]);
-    assert_eq!(file.decode_object(1, 0, &DecodeOptions::default()).unwrap().1, [1, 2, 3, 4]);
+    assert_eq!(file.decode_object(1, 0, &DecodeOptions::default()).unwrap().bytes, [1, 2, 3, 4]);
 }
 
 #[test]
@@ -441,10 +442,10 @@ fn files_may_be_larger_than_four_gibibytes() {
     assert_eq!(file.message_count().unwrap(), 3);
     assert!(file.message_span(2).unwrap().start > 5 << 30);
     let options = DecodeOptions::default();
-    assert_eq!(file.decode_range(1, 0, &[(payload_len - 4, 4)], &options).unwrap().1, [[0, 42, 0, 0]]);
+    assert_eq!(file.decode_range(1, 0, &[(payload_len - 4, 4)], &options).unwrap().parts, [[0, 42, 0, 0]]);
     let corner = Selection::new().axis(-2..).axis(1020..);
     assert_eq!(file.slice(1, 0, &corner, &options).unwrap().data(), [0, 0, 0, 0, 0, 42, 0, 0]);
-    assert_eq!(file.decode_object(2, 0, &options).unwrap().1, [8; 5]);
+    assert_eq!(file.decode_object(2, 0, &options).unwrap().bytes, [8; 5]);
     file.append_message(&message(9, 5)).unwrap();
     assert_eq!(file.metadata(3).unwrap().extra["n"], Value::from(9));
 }
@@ -463,7 +464,7 @@ fn mapped_files_hand_out_their_bytes() {
     let file = TensogramFile::open_mmap(&path, promise()).unwrap();
     assert_eq!(file.message_count().unwrap(), 2);
     assert_eq!(numbers(&file), [1, 1]);
-    let bytes = file.message_bytes(1).unwrap();
+    let bytes = file.read_message(1).unwrap();
     let view = file.view(1).unwrap();
     assert_eq!(view.bytes().as_ptr(), bytes.as_ptr(), "the same memory");
     if let Some(found) = file.view(0).unwrap().object(0).unwrap().values::<f32>() {
@@ -471,8 +472,8 @@ fn mapped_files_hand_out_their_bytes() {
     }
     let options = DecodeOptions::default().with_verify_hash();
     let native: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    assert_eq!(file.decode_object(1, 0, &options).unwrap().1, native);
-    let slice = file.slice(1, 0, &Selection::new().axis(3).axis(7..9), &DecodeOptions::default()).unwrap();
+    assert_eq!(file.decode_object(1, 0, &options).unwrap().bytes, native);
+    let slice = file.slice(1, 0, Selection::new().axis(3).axis(7..9), &DecodeOptions::default()).unwrap();
     assert_eq!(slice.view().to_vec::<f32>().unwrap(), [307.0, 308.0]);
     let error = file.append_message(&one).unwrap_err();
     assert!(matches!(&error, TensogramError::Io(error) if error.kind() == std::io::ErrorKind::Unsupported), "{error}");

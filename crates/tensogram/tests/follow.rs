@@ -2,7 +2,7 @@
 //! change, with nothing remembered that no longer holds.
 
 use futures_util::StreamExt;
-use fw_tensogram::access::Wanted;
+use fw_tensogram::MessageIndex;
 use fw_tensogram::*;
 use std::future::Future;
 use std::io::Write;
@@ -39,11 +39,12 @@ impl Both {
         for index in 0..layouts.len() {
             let number = self.awaited.metadata(index).await.unwrap().extra["n"].as_integer().unwrap() as u64;
             let head = self.awaited.object_head(index, 0).await.unwrap();
-            let (descriptor, data) = self.awaited.decode_object(index, 0, &DecodeOptions::default()).await.unwrap();
+            let DecodedObject { descriptor, bytes: data } =
+                self.awaited.decode_object(index, 0, &DecodeOptions::default()).await.unwrap();
             assert_eq!((head.descriptor.shape[0], data.len() as u64), (descriptor.shape[0], descriptor.shape[0]));
             assert!(data.iter().all(|byte| u64::from(*byte) == number), "message {number}");
-            let from_end = Wanted::FromEnd((layouts.len() - 1 - index) as u64);
-            assert_eq!(self.awaited.find(from_end).await.unwrap(), layouts[index]);
+            let from_end = MessageIndex::FromEnd(layouts.len() - 1 - index);
+            assert_eq!(self.awaited.message_span(from_end).await.unwrap(), layouts[index]);
             assert_eq!(self.awaited.read_message(index).await.unwrap(), self.blocking.read_message(index).unwrap());
             numbers.push(number);
         }
@@ -63,9 +64,9 @@ fn growth_is_followed_and_a_cut_noticed() {
             writer.append_message(&message(count, 100)).unwrap();
             assert_eq!(both.numbers().await, (1..=count).collect::<Vec<_>>());
         }
-        let streamed: Vec<_> = both.awaited.messages().map(|bytes| bytes.unwrap()).collect().await;
+        let streamed: Vec<_> = both.awaited.read_messages().map(|bytes| bytes.unwrap()).collect().await;
         assert_eq!(streamed.len(), 5);
-        let error = both.awaited.find(5usize).await.unwrap_err();
+        let error = both.awaited.message_span(5usize).await.unwrap_err();
         assert_eq!((error.class(), error.code()), ("Framing", "message_index_out_of_range"), "{error}");
         assert!(error.to_string().contains("grow.tgm has 5"), "{error}");
 
@@ -144,9 +145,10 @@ fn many_readers_follow_one_writer() {
                         assert!(count >= seen, "{count} after {seen}");
                         seen = count;
                         if let Some(last) = count.checked_sub(1) {
-                            let metadata = reader.metadata(last).await.unwrap();
+                            let metadata = reader.metadata(last as usize).await.unwrap();
                             assert_eq!(metadata.extra["n"].as_integer(), Some(last.into()));
-                            let (_, data) = reader.decode_object(last, 0, &DecodeOptions::default()).await.unwrap();
+                            let data =
+                                reader.decode_object(last as usize, 0, &DecodeOptions::default()).await.unwrap().bytes;
                             assert!(data.iter().all(|byte| *byte == last as u8));
                         }
                         tokio::task::yield_now().await;

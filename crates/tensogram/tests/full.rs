@@ -77,9 +77,10 @@ fn a_full_disk_loses_nothing() {
     let count = file.message_count().unwrap();
     assert!(count > 3);
     for index in 0..count {
-        let (metadata, objects) = file.decode_message(index, &DecodeOptions::default().with_verify_hash()).unwrap();
+        let DecodedMessage { metadata, objects } =
+            file.decode_message(index, &DecodeOptions::default().with_verify_hash()).unwrap();
         let number = metadata.extra["n"].as_integer().unwrap() as u8;
-        assert!(objects[0].1.iter().all(|byte| *byte == number), "message {index}");
+        assert!(objects[0].bytes.iter().all(|byte| *byte == number), "message {index}");
     }
     assert!(validate_file(&path, &ValidateOptions::default()).unwrap().is_ok());
 }

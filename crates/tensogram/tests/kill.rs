@@ -47,10 +47,10 @@ fn check(path: &Path, from: usize) -> (usize, u64) {
         assert_eq!(span.start, position, "no gaps");
         position = span.end;
         let options = DecodeOptions::default().with_verify_hash();
-        let (metadata, objects) = file.decode_message(index, &options).unwrap();
+        let DecodedMessage { metadata, objects } = file.decode_message(index, &options).unwrap();
         assert_eq!(metadata.extra["n"], Value::from(index as u64));
         let expected = message(index as u64);
-        let expected = decode(&expected, &options).unwrap().1;
+        let expected = decode(&expected, &options).unwrap().objects;
         assert!(objects == expected, "message {index}");
     }
     let len = std::fs::metadata(path).unwrap().len();

@@ -34,7 +34,7 @@ fn decoded(bytes: &[u8], limits: &Limits) -> Result<()> {
 }
 
 fn viewed(bytes: &[u8], limits: &Limits) -> Result<()> {
-    let view = MessageView::open_with(bytes, limits)?;
+    let view = MessageView::open_with(bytes, &options(limits))?;
     view.metadata()?;
     (0..view.object_count()).try_for_each(|index| view.object(index)?.decode(&options(limits)).map(drop))
 }
@@ -65,7 +65,7 @@ fn message() -> Vec<u8> {
 fn message_len() {
     let bytes = message();
     refused_everywhere("limit_message_len", &bytes, bytes.len() as u64, |limits, n| limits.message_len = n);
-    let opened: [Call<'_>; 1] = [("open", &|limits| MessageView::open_with(&bytes, limits).map(drop))];
+    let opened: [Call<'_>; 1] = [("open", &|limits| MessageView::open_with(&bytes, &options(limits)).map(drop))];
     refused("limit_message_len", bytes.len() as u64, |limits, n| limits.message_len = n, &opened);
 }
 
@@ -109,7 +109,7 @@ fn depth() {
     let nested = (0..10).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
     let metadata =
         GlobalMetadata { extra: MetadataMap::from([("nested".to_owned(), nested)]), ..GlobalMetadata::default() };
-    let bytes = encode(&metadata, &[], &common::options()).unwrap();
+    let bytes = encode::<ObjectInput<'_>>(&metadata, &[], &common::options()).unwrap();
     refused_everywhere("limit_depth", &bytes, 12, |limits, n| limits.depth = n as u32);
 }
 
@@ -127,7 +127,7 @@ fn metadata_alone() {
     let span = |bytes: &[u8]| fw_bytes::Span::new(0, bytes.len() as u64);
     for bytes in [&bytes[..], beginning] {
         let calls: [Call<'_>; 2] = [
-            ("decode_metadata_with", &|limits| decode_metadata_with(bytes, limits).map(drop)),
+            ("decode_metadata_with", &|limits| decode_metadata_with(bytes, &options(limits)).map(drop)),
             ("ReadFirstMetadata", &|limits| {
                 let machine = access::ReadFirstMetadata::new(span(bytes), *limits);
                 access::run(bytes, &mut fw_source::Buffers::new(), machine).map(drop)

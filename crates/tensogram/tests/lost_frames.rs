@@ -27,7 +27,7 @@ fn without_index(entries: usize) -> (Vec<u8>, Vec<Span>) {
         span
     };
     // The metadata may have fewer entries than there are objects: here none, as that of a message without objects.
-    let bare = encode(&GlobalMetadata::default(), &[], &EncodeOptions::default()).unwrap();
+    let bare = encode::<ObjectInput<'_>>(&GlobalMetadata::default(), &[], &EncodeOptions::default()).unwrap();
     let source = if entries == 0 { &bare } else { &message };
     let metadata = Outline::of(source, &Limits::default()).unwrap().metadata().unwrap().span();
     put(&mut bytes, metadata.slice_of(source, 0).unwrap());
@@ -64,13 +64,13 @@ fn answers(message: &[u8], object: usize) -> Vec<Result<Vec<u8>>> {
     let whole = run(message, &mut buffers, ReadFrame::new(at, object, Limits::default()));
     let head = run(message, &mut Buffers::new(), ReadHead::new(at, object, Limits::default()));
     vec![
-        whole.and_then(|frame| frame.decode(&buffers, &options)).map(|(_, data)| data),
+        whole.and_then(|frame| frame.decode(&buffers, &options)).map(|object| object.bytes),
         head.map(|head| head.payload().slice_of(message, 0).unwrap().to_vec()),
         MessageView::open(message).and_then(|view| view.object(object)?.decode(&options)),
-        file.decode_object(0, object, &options).map(|(_, data)| data),
-        file.decode_range(0, object, &[(0, 40)], &options).map(|(_, mut runs)| runs.remove(0)),
-        decode_object(message, object, &options).map(|(_, _, data)| data),
-        decode(message, &options).map(|(_, objects)| objects[object].1.clone()),
+        file.decode_object(0, object, &options).map(|object| object.bytes),
+        file.decode_range(0, object, &[(0, 40)], &options).map(|mut runs| runs.parts.remove(0)),
+        decode_object(message, object, &options).map(|object| object.bytes),
+        decode(message, &options).map(|decoded| decoded.objects[object].bytes.clone()),
     ]
 }
 

@@ -14,13 +14,14 @@ proptest! {
     #[test]
     fn messages_round_trip(message in any_message()) {
         let wire_order = DecodeOptions { native_byte_order: false, verify_hash: false, ..DecodeOptions::default() };
-        let (metadata, objects) = decode(&message.bytes, &wire_order).unwrap();
-        prop_assert_eq!(&objects, &message.objects);
+        let DecodedMessage { metadata, objects } = decode(&message.bytes, &wire_order).unwrap();
+        let pairs: Vec<_> = objects.iter().map(|object| (object.descriptor.clone(), object.bytes.clone())).collect();
+        prop_assert_eq!(&pairs, &message.objects);
         prop_assert_eq!(&metadata.extra, &message.metadata.extra);
         let view = MessageView::open(&message.bytes).unwrap();
         prop_assert_eq!(view.object_count(), objects.len());
         prop_assert_eq!(&view.metadata().unwrap(), &metadata);
-        for (index, (descriptor, data)) in objects.iter().enumerate() {
+        for (index, DecodedObject { descriptor, bytes: data }) in objects.iter().enumerate() {
             let object = view.object(index).unwrap();
             prop_assert_eq!(object.descriptor(), descriptor);
             prop_assert_eq!(&object.decode(&wire_order).unwrap(), data);
@@ -203,8 +204,8 @@ fn threads_do_not_matter() {
     let one = with(1);
     for threads in [2, 4, 9] {
         assert!(with(threads) == one, "{threads} threads");
-        let (_, decoded) = decode(&one, &DecodeOptions::default().with_threads(threads)).unwrap();
-        assert!(decoded.iter().map(|(_, data)| data.as_slice()).eq(refs.iter().map(|(_, data)| *data)));
+        let decoded = decode(&one, &DecodeOptions::default().with_threads(threads)).unwrap().objects;
+        assert!(decoded.iter().map(|object| object.bytes.as_slice()).eq(refs.iter().map(|(_, data)| *data)));
     }
 }
 
@@ -283,11 +284,11 @@ fn masks_come_along_on_request() {
         .collect();
     let options = EncodeOptions { allow_nan: true, allow_inf: true, ..options() };
     let message = MessageBuilder::new().tensor(&[3000], &values).unwrap().options(options).encode().unwrap();
-    let (_, masked) = decode_with_masks(&message, &DecodeOptions::default()).unwrap();
-    let (descriptor, bytes, masks) = &masked[0];
+    let masked = decode_with_masks(&message, &DecodeOptions::default()).unwrap().objects;
+    let MaskedObject { descriptor, bytes, masks } = &masked[0];
     assert_eq!(descriptor.dtype, DType::Float32);
     let unrestored = DecodeOptions { restore_non_finite: false, ..DecodeOptions::default() };
-    assert_eq!(bytes, &decode(&message, &unrestored).unwrap().1[0].1);
+    assert_eq!(bytes, &decode(&message, &unrestored).unwrap().objects[0].bytes);
     for (index, value) in values.iter().enumerate() {
         let stored = f32::from_ne_bytes(bytes[index * 4..index * 4 + 4].try_into().unwrap());
         assert_eq!(stored, if value.is_finite() { *value } else { 0.0 });
@@ -299,7 +300,7 @@ fn masks_come_along_on_request() {
             assert_eq!(masks.get(kind).unwrap().contains(index as u64), expected, "{kind:?} {index}");
         }
     }
-    let parts = decode_range(&message, 0, &[(1, 1), (3, 3)], &DecodeOptions::default()).unwrap().1;
+    let parts = decode_range(&message, 0, &[(1, 1), (3, 3)], &DecodeOptions::default()).unwrap().parts;
     assert!(f32::from_ne_bytes(parts[0][..4].try_into().unwrap()).is_nan());
     assert_eq!(parts[1][..4], f32::INFINITY.to_ne_bytes());
 }

@@ -64,7 +64,7 @@ fn names(file: &[u8]) -> BTreeMap<Vec<u8>, Option<String>> {
     let mut names = BTreeMap::new();
     for span in scan(file) {
         let bytes = &file[span.start as usize..span.end as usize];
-        let metadata = decode(bytes, &DecodeOptions::default().with_verify_hash()).unwrap().0;
+        let metadata = decode(bytes, &DecodeOptions::default().with_verify_hash()).unwrap().metadata;
         let view = MessageView::open(bytes).unwrap();
         for (index, object) in view.objects().enumerate() {
             let frame = object.unwrap().frame().span();
@@ -184,11 +184,11 @@ fn intact_messages_are_copied_byte_for_byte() {
 #[test]
 fn lost_metadata_is_replaced_and_noted_and_kept_metadata_keeps_its_identity() {
     let message = named_message(50, false);
-    let original = decode(&message, &DecodeOptions::default()).unwrap().0;
+    let original = decode(&message, &DecodeOptions::default()).unwrap().metadata;
     let mut damaged = message.clone();
     damaged[45] ^= 0x20;
     let (saved, recovery) = recover(&damaged, &RecoverOptions::default()).unwrap();
-    let (metadata, objects) = decode(&saved, &DecodeOptions::default().with_verify_hash()).unwrap();
+    let DecodedMessage { metadata, objects } = decode(&saved, &DecodeOptions::default().with_verify_hash()).unwrap();
     assert_eq!(objects.len(), 4);
     assert!(metadata.reserved.is_empty(), "no identity is made up");
     let note = &metadata.extra["recovered"];
@@ -202,7 +202,7 @@ fn lost_metadata_is_replaced_and_noted_and_kept_metadata_keeps_its_identity() {
     let mut damaged = message.clone();
     damaged[second.parts().region.start as usize] ^= 1;
     let (saved, recovery) = recover(&damaged, &RecoverOptions::default()).unwrap();
-    let metadata = decode(&saved, &DecodeOptions::default()).unwrap().0;
+    let metadata = decode(&saved, &DecodeOptions::default()).unwrap().metadata;
     assert_eq!(metadata.reserved, original.reserved, "uuid, time and encoder are the original's");
     let kept: Vec<_> = metadata.base.iter().map(|entry| entry["name"].as_text().unwrap()).collect();
     assert_eq!(kept, ["50/0", "50/2", "50/3"]);
@@ -225,7 +225,7 @@ fn frames_without_digests_are_kept_only_when_asked() {
     damaged[3] ^= 1;
     let (saved, recovery) = recover(&damaged, &keep).unwrap();
     assert!(recovery.is_complete(), "{:?}", recovery.report);
-    assert_eq!(decode(&saved, &DecodeOptions::default()).unwrap().1[0].1, values);
+    assert_eq!(decode(&saved, &DecodeOptions::default()).unwrap().objects[0].bytes, values);
     assert!(full(&saved).is_ok(), "{:?}", full(&saved).findings().collect::<Vec<_>>());
 }
 
@@ -238,9 +238,9 @@ fn a_message_inside_a_payload_stays_there() {
     file[3] ^= 1;
     let (saved, recovery) = recover(&file, &RecoverOptions::default()).unwrap();
     assert_eq!(recovery.messages.len(), 1);
-    let (_, objects) = decode(&saved, &DecodeOptions::default()).unwrap();
+    let objects = decode(&saved, &DecodeOptions::default()).unwrap().objects;
     assert_eq!(objects.len(), 2);
-    assert!(objects[0].1 == inner);
+    assert!(objects[0].bytes == inner);
 }
 
 #[test]

@@ -43,8 +43,8 @@ fn descriptors_first(mut message: Vec<u8>) -> Vec<u8> {
         let slot = object.frame.cbor_offset_slot();
         message[slot.start as usize..slot.end as usize].copy_from_slice(&16u64.to_be_bytes());
     }
-    let (_, plain) = decode(&message, &DecodeOptions::default()).unwrap();
-    assert!(plain.iter().all(|(_, bytes)| bytes.iter().all(|byte| *byte == 7)));
+    let plain = decode(&message, &DecodeOptions::default()).unwrap().objects;
+    assert!(plain.iter().all(|object| object.bytes.iter().all(|byte| *byte == 7)));
     message
 }
 

@@ -89,14 +89,16 @@ fn plain() -> Built {
 }
 
 /// Code, severity, level, bytes, path.
-type Row = (String, Severity, Option<&'static str>, Option<Span>, String);
+type Row = (String, Severity, Option<String>, Option<Span>, String);
 
 fn row(code: &str, severity: Severity, level: &'static str, span: impl Into<Span>, path: &str) -> Row {
-    (code.to_owned(), severity, Some(level), Some(span.into()), path.to_owned())
+    (code.to_owned(), severity, Some(level.to_owned()), Some(span.into()), path.to_owned())
 }
 
 fn rows(findings: &[Finding]) -> Vec<Row> {
-    let row = |f: &Finding| (f.code.clone().into_owned(), f.severity, f.level, f.span, f.path.clone());
+    let row = |f: &Finding| {
+        (f.code.clone().into_owned(), f.severity, f.level.as_deref().map(str::to_owned), f.span, f.path.clone())
+    };
     findings.iter().map(row).collect()
 }
 

@@ -30,11 +30,11 @@ pub struct DataObjectDescriptor {
     pub dtype: DType,
     /// Byte order of the elements handed in, and of the payload where it holds elements.
     pub byte_order: ByteOrder,
-    /// `none` or `simple_packing`.
+    /// The encoding; `none` or a name of [`fw_codec::spec`].
     pub encoding: String,
-    /// `none` or `shuffle`.
+    /// The filter; `none` or a name of [`fw_codec::spec`].
     pub filter: String,
-    /// `none`, `szip`, `zstd`, `lz4`, `blosc2`, `zfp`, `sz3`, `rle` or `roaring`.
+    /// The compression; `none` or a name of [`fw_codec::spec`].
     pub compression: String,
     /// Parameters of the codecs, and any other key.
     pub params: MetadataMap,
@@ -54,7 +54,8 @@ impl DataObjectDescriptor {
         Ok(Self { ndim, shape, strides, dtype, ..Self::default() })
     }
 
-    /// Sets one codec parameter.
+    /// Sets one codec parameter. [`fw_codec::spec`] lists the parameters of every codec; [`Self::with_pipeline`] states them by
+    /// type.
     #[must_use]
     pub fn with_param(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.params.insert(key.into(), value.into());
@@ -124,7 +125,12 @@ impl DataObjectDescriptor {
     fn from_any_cbor(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self> {
         check_duplicates(bytes, at)?;
         let value = read_value(bytes, at, limits.depth)?;
-        let mut keys = Keys { map: text_map(value, "descriptor", at)?, at };
+        Self::from_map(text_map(value, "descriptor", at)?, at)
+    }
+
+    /// A descriptor from its keys; those that are not fields are parameters.
+    pub(super) fn from_map(map: MetadataMap, at: u64) -> Result<Self> {
+        let mut keys = Keys { map, at };
         Ok(Self {
             obj_type: keys.text("type")?,
             ndim: keys.unsigned("ndim")?,
@@ -142,6 +148,11 @@ impl DataObjectDescriptor {
 
     /// The canonical CBOR.
     pub fn to_cbor(&self) -> Vec<u8> {
+        encode_text_map(&self.to_map())
+    }
+
+    /// Fields and parameters as one map.
+    pub(super) fn to_map(&self) -> MetadataMap {
         let list = |numbers: &[u64]| Value::Array(numbers.iter().map(|number| Value::from(*number)).collect());
         let mut map = self.params.clone();
         let mut put = |key: &str, value: Value| drop(map.insert(key.to_owned(), value));
@@ -157,7 +168,7 @@ impl DataObjectDescriptor {
         if let Some(masks) = self.masks.as_ref().filter(|masks| !masks.is_empty()) {
             put("masks", masks.to_value());
         }
-        encode_text_map(&map)
+        map
     }
 
     /// The checks an encoder makes before anything else (TG-7.5).

@@ -3,7 +3,7 @@
 use super::cbor::{Value, read_value, write_array_head, write_map_head, write_text};
 use super::metadata::check_len;
 use crate::error::{Fault, Result, TensogramError};
-use fw_bytes::Limits;
+use fw_bytes::{Limits, checksum::xxh3_64};
 
 /// The name of the only digest written.
 pub(crate) const ALGORITHM: &str = "xxh3";
@@ -62,6 +62,15 @@ impl HashList {
         write_text(&mut out, &self.algorithm);
         out
     }
+}
+
+/// The digest of some bytes as the format spells it: XXH3 of 64 bits, 16 lower-case hex digits.
+///
+/// ```
+/// assert_eq!(fw_tensogram::compute_hash(b"hello world"), "d447b1ea40e6988b");
+/// ```
+pub fn compute_hash(bytes: &[u8]) -> String {
+    digest_text(xxh3_64(bytes))
 }
 
 /// A digest as text: 16 lower-case hex digits.

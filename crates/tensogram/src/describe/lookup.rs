@@ -4,36 +4,139 @@ use super::cbor::Value;
 use super::metadata::{GlobalMetadata, MetadataMap, RESERVED};
 
 impl GlobalMetadata {
-    /// The value of a dotted path such as `mars.param`: the first base entry that has it, then the message level.
+    /// Looks up a dotted path such as `mars.param`: in the first base entry that has it, then at the message level.
     ///
-    /// A leading `extra.` or `_extra_.` looks only at the message level. Provenance never resolves.
-    pub fn lookup(&self, path: &str) -> Option<&Value> {
+    /// A leading `extra.` or `_extra_.` looks only at the message level. Provenance (`_reserved_`) is never found.
+    ///
+    /// ```
+    /// use fw_tensogram::{GlobalMetadata, metadata};
+    ///
+    /// let metadata = GlobalMetadata {
+    ///     base: vec![metadata! { "mars": { "param": "2t", "step": 6 } }, metadata! { "mars": { "param": "msl" } }],
+    ///     extra: metadata! { "run": "00Z" },
+    ///     ..GlobalMetadata::default()
+    /// };
+    /// assert_eq!(metadata.get("mars.param").as_text(), Some("2t"));
+    /// assert_eq!(metadata.get("mars").get("step").as_i64(), Some(6));
+    /// assert_eq!(metadata.get_at(1, "mars.param").as_text(), Some("msl"));
+    /// assert_eq!(metadata.get("run").as_text(), Some("00Z"));
+    /// // Nothing there, or a value of another type: the last call says so, whatever came before.
+    /// assert_eq!(metadata.get("mars.level").get("unit").as_text(), None);
+    /// assert_eq!(metadata.get("mars.param").as_i64(), None);
+    /// ```
+    pub fn get(&self, path: &str) -> MetadataCursor<'_> {
         for prefix in ["extra.", "_extra_."] {
             if let Some(rest) = path.strip_prefix(prefix) {
-                return resolve(&self.extra, rest);
+                return MetadataCursor { value: resolve(&self.extra, rest) };
             }
         }
-        (0..self.base.len()).find_map(|index| self.lookup_object(index, path)).or_else(|| resolve(&self.extra, path))
+        let in_base = (0..self.base.len()).find_map(|index| self.get_at(index, path).value());
+        MetadataCursor { value: in_base.or_else(|| resolve(&self.extra, path)) }
     }
 
-    /// The value of a dotted path in one object's base entry.
-    pub fn lookup_object(&self, index: usize, path: &str) -> Option<&Value> {
+    /// Looks up a dotted path in the base entry of one object, and nowhere else.
+    pub fn get_at(&self, object: usize, path: &str) -> MetadataCursor<'_> {
         if path.split('.').next() == Some(RESERVED) {
-            return None;
+            return MetadataCursor::default();
         }
-        resolve(self.base.get(index)?, path)
+        MetadataCursor { value: self.base.get(object).and_then(|entry| resolve(entry, path)) }
+    }
+}
+
+/// A place in metadata that a look-up arrived at, which may be nowhere: look further from here, or take the value.
+///
+/// The typed methods answer `None` when nothing was found or the value has another type. Nothing is converted, except
+/// that [`as_float`](Self::as_float) takes integers too.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MetadataCursor<'m> {
+    value: Option<&'m Value>,
+}
+
+impl<'m> MetadataCursor<'m> {
+    /// Looks up a dotted path from here; only maps can be entered.
+    #[must_use]
+    pub fn get(self, path: &str) -> Self {
+        let start = self.value.filter(|_| !path.is_empty());
+        Self { value: start.and_then(|value| path.split('.').try_fold(value, |value, key| value.member(key))) }
     }
 
-    /// Keys that every base entry has with the same value (floats compared bit by bit), provenance excluded.
-    pub fn common_keys(&self) -> Vec<&str> {
-        let Some((first, others)) = self.base.split_first() else { return Vec::new() };
-        first
-            .iter()
-            .filter(|(key, _)| *key != RESERVED)
-            .filter(|(key, value)| others.iter().all(|entry| entry.get(*key).is_some_and(|other| same(value, other))))
-            .map(|(key, _)| key.as_str())
-            .collect()
+    /// Goes to one item of a list.
+    #[must_use]
+    pub fn at(self, index: usize) -> Self {
+        Self { value: self.as_array().and_then(|items| items.get(index)) }
     }
+
+    /// The value, when there is one.
+    pub const fn value(self) -> Option<&'m Value> {
+        self.value
+    }
+
+    /// True when there is a value, be it null.
+    pub const fn exists(self) -> bool {
+        self.value.is_some()
+    }
+
+    /// The text, when there is some.
+    pub fn as_text(self) -> Option<&'m str> {
+        self.value?.as_text()
+    }
+
+    /// The integer, when there is one that fits.
+    pub fn as_i64(self) -> Option<i64> {
+        self.value?.as_i64()
+    }
+
+    /// The integer, when there is one that is not negative and fits.
+    pub fn as_u64(self) -> Option<u64> {
+        self.value?.as_u64()
+    }
+
+    /// The number, when there is one; integers are converted.
+    pub fn as_float(self) -> Option<f64> {
+        self.value?.as_float()
+    }
+
+    /// The truth value, when there is one.
+    pub fn as_bool(self) -> Option<bool> {
+        self.value?.as_bool()
+    }
+
+    /// The byte string, when there is one.
+    pub fn as_bytes(self) -> Option<&'m [u8]> {
+        self.value?.as_bytes()
+    }
+
+    /// The items, when there is a list.
+    pub fn as_array(self) -> Option<&'m [Value]> {
+        self.value?.as_array()
+    }
+
+    /// The entries, when there is a map.
+    pub fn as_map(self) -> Option<&'m [(Value, Value)]> {
+        self.value?.as_map()
+    }
+}
+
+impl<'m> From<&'m Value> for MetadataCursor<'m> {
+    fn from(value: &'m Value) -> Self {
+        Self { value: Some(value) }
+    }
+}
+
+/// The keys that every base entry has with the same value (floats compared bit by bit), provenance excluded.
+///
+/// ```
+/// use fw_tensogram::{compute_common, metadata};
+///
+/// let base = [metadata! { "units": "K", "param": "2t" }, metadata! { "units": "K", "param": "skt" }];
+/// assert_eq!(compute_common(&base), metadata! { "units": "K" });
+/// ```
+pub fn compute_common(base: &[MetadataMap]) -> MetadataMap {
+    let Some((first, others)) = base.split_first() else { return MetadataMap::new() };
+    let shared = |(key, value): &(&String, &Value)| {
+        *key != RESERVED && others.iter().all(|entry| entry.get(*key).is_some_and(|other| same(value, other)))
+    };
+    first.iter().filter(shared).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn resolve<'m>(map: &'m MetadataMap, path: &str) -> Option<&'m Value> {
@@ -50,30 +153,71 @@ fn same(a: &Value, b: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metadata;
 
+    fn example() -> GlobalMetadata {
+        let entry = |param: &str| {
+            metadata! {
+                "mars": { "param": param, "step": 6, "area": [90, -0.5, null] },
+                "units": "K",
+                "scale": 0.0,
+                (RESERVED): { "tensor": {} },
+            }
+        };
+        GlobalMetadata {
+            base: vec![entry("2t"), entry("msl")],
+            extra: metadata! { "units": "extra", "run": 1, "big": u64::MAX, "raw": (Value::Bytes(vec![7])), "on": true },
+            ..GlobalMetadata::default()
+        }
+    }
+
+    /// TG-15.1
     #[test]
     fn paths_resolve_in_base_first() {
-        let entry = |param: &str| {
-            let mars: Value = [("param", Value::from(param)), ("step", Value::from(6))].into_iter().collect();
-            MetadataMap::from([
-                ("mars".to_owned(), mars),
-                ("units".to_owned(), Value::from("K")),
-                (RESERVED.to_owned(), Value::Map(vec![])),
-            ])
-        };
-        let metadata = GlobalMetadata {
-            base: vec![entry("2t"), entry("msl")],
-            extra: MetadataMap::from([("units".to_owned(), Value::from("extra")), ("run".to_owned(), Value::from(1))]),
-            ..GlobalMetadata::default()
-        };
-        assert_eq!(metadata.lookup("mars.param"), Some(&Value::from("2t")));
-        assert_eq!(metadata.lookup("units"), Some(&Value::from("K")));
-        assert_eq!(metadata.lookup("extra.units"), Some(&Value::from("extra")));
-        assert_eq!(metadata.lookup("run"), Some(&Value::from(1)));
-        assert_eq!(metadata.lookup_object(1, "mars.param"), Some(&Value::from("msl")));
-        for absent in ["", "extra", "_reserved_", "_reserved_.x", "mars.param.x", "mars.absent"] {
-            assert_eq!(metadata.lookup(absent), None, "{absent:?}");
+        let metadata = example();
+        assert_eq!(metadata.get("mars.param").as_text(), Some("2t"));
+        assert_eq!(metadata.get("units").as_text(), Some("K"));
+        assert_eq!(metadata.get("extra.units").as_text(), Some("extra"));
+        assert_eq!(metadata.get("_extra_.units").as_text(), Some("extra"));
+        assert_eq!(metadata.get("run").value(), Some(&Value::from(1)));
+        assert_eq!(metadata.get_at(1, "mars.param").as_text(), Some("msl"));
+        for absent in
+            ["", ".", "extra", "extra.", "_reserved_", "_reserved_.tensor", "mars.param.x", "mars.absent", "mars."]
+        {
+            assert!(!metadata.get(absent).exists(), "{absent:?}");
         }
-        assert_eq!(metadata.common_keys(), ["units"]);
+        for (object, absent) in
+            [(0, "run"), (0, "extra.run"), (0, "_reserved_.tensor"), (2, "units"), (usize::MAX, "units")]
+        {
+            assert!(!metadata.get_at(object, absent).exists(), "{object} {absent:?}");
+        }
+    }
+
+    #[test]
+    fn a_cursor_goes_on_and_stops_at_the_wrong_type() {
+        let metadata = example();
+        let mars = metadata.get("mars");
+        assert_eq!(mars.get("param").as_text(), Some("2t"));
+        assert_eq!((mars.get("area").at(0).as_i64(), mars.get("area").at(0).as_float()), (Some(90), Some(90.0)));
+        assert_eq!((mars.get("area").at(1).as_i64(), mars.get("area").at(1).as_float()), (None, Some(-0.5)));
+        assert!(mars.get("area").at(2).exists());
+        assert!(!mars.get("area").at(3).exists() && !mars.at(0).exists() && !mars.get("").exists());
+        assert_eq!((metadata.get("big").as_i64(), metadata.get("big").as_u64()), (None, Some(u64::MAX)));
+        assert_eq!((metadata.get("on").as_bool(), metadata.get("on").as_i64()), (Some(true), None));
+        assert_eq!((metadata.get("raw").as_bytes(), metadata.get("raw").as_text()), (Some(&[7][..]), None));
+        assert_eq!(mars.as_map().map(<[_]>::len), Some(3));
+        assert_eq!(MetadataCursor::from(&Value::from("x")).as_text(), Some("x"));
+    }
+
+    /// TG-15.1
+    #[test]
+    fn common_keys_have_equal_bits() {
+        let metadata = example();
+        assert_eq!(compute_common(&metadata.base), metadata! { "units": "K", "scale": 0.0 });
+        assert_eq!(compute_common(&metadata.base[..1]).len(), 3);
+        assert!(compute_common(&[]).is_empty());
+        let zeros = [metadata! { "z": 0.0, "n": f64::NAN }, metadata! { "z": -0.0, "n": f64::NAN }];
+        assert_eq!(compute_common(&zeros).keys().collect::<Vec<_>>(), ["n"]);
+        assert!(compute_common(&[metadata! { "a": 1 }, metadata! { "a": 1.0 }]).is_empty());
     }
 }

@@ -31,9 +31,12 @@ impl GlobalMetadata {
     /// Metadata errors, naming the key that does not fit.
     pub fn from_cbor(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self> {
         check_len(bytes.len(), at, limits)?;
-        let Value::Map(entries) = read_value(bytes, at, limits.depth)? else {
-            return Err(mismatch("metadata", "a map", at));
-        };
+        Self::from_value(read_value(bytes, at, limits.depth)?, at)
+    }
+
+    /// Metadata from its value, which stands at `at`.
+    pub(super) fn from_value(value: Value, at: u64) -> Result<Self> {
+        let Value::Map(entries) = value else { return Err(mismatch("metadata", "a map", at)) };
         let mut metadata = Self::default();
         let mut loose = MetadataMap::new();
         for (key, value) in entries {
@@ -57,6 +60,11 @@ impl GlobalMetadata {
 
     /// The canonical CBOR; empty parts are left out.
     pub fn to_cbor(&self) -> Vec<u8> {
+        encode(&self.to_value())
+    }
+
+    /// The same as a value.
+    pub(super) fn to_value(&self) -> Value {
         let mut entries = Vec::new();
         if !self.base.is_empty() {
             entries.push((Value::from(BASE), Value::Array(self.base.iter().map(map_value).collect())));
@@ -67,7 +75,7 @@ impl GlobalMetadata {
         if !self.reserved.is_empty() {
             entries.push((Value::from(RESERVED), map_value(&self.reserved)));
         }
-        encode(&Value::Map(entries))
+        Value::Map(entries)
     }
 
     /// Refuses what only encoders may write: message-level provenance and `_reserved_` inside a base entry; and

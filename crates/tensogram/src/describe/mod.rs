@@ -1,18 +1,22 @@
-//! Room 3, frames to descriptions: metadata, descriptors, index and hash lists, all in canonical CBOR.
+//! Room 2, frames to descriptions: metadata, descriptors, index and hash lists, all in canonical CBOR.
 
 pub mod cbor; // values, reading, canonical writing
 mod descriptor; // what one object is
 mod hashes; // digests of the objects
 mod index; // positions of the objects
 mod lookup; // dotted paths into metadata
+mod macros; // nested metadata, written down as it looks
 mod masks; // where masks stand behind a payload
 mod metadata; // what the message says about itself and its objects
 mod provenance; // who wrote it and when
+#[cfg(feature = "serde")]
+mod serial; // descriptions as serde sees them
 
 pub use cbor::{Value, canonicalize, verify_canonical_cbor};
 pub use descriptor::DataObjectDescriptor;
-pub use hashes::HashList;
+pub use hashes::{HashList, compute_hash};
 pub use index::Index;
+pub use lookup::{MetadataCursor, compute_common};
 pub use masks::{MaskDescriptor, MaskKind, MasksMetadata};
 pub use metadata::{GlobalMetadata, MetadataMap, RESERVED};
 pub use provenance::Provenance;

@@ -1,6 +1,6 @@
 //! One frame's place and parts (TG-4).
 
-use crate::wire::{ALIGNMENT, FRAME_HEADER_LEN, FrameFlags, FrameHeader, FrameType};
+use crate::wire::{ALIGNMENT, FRAME_HEADER_LEN, FrameContent, FrameFlags, FrameFooter, FrameHeader, FrameType};
 use fw_bytes::{Span, align_up};
 
 /// A frame whose header was read and whose length was checked: it lies inside its message and is not too short.
@@ -57,6 +57,11 @@ impl FrameRef {
         self.header.frame_type
     }
 
+    /// What its body holds, or `None` for a type that version 3 does not have.
+    pub const fn content(&self) -> Option<FrameContent> {
+        self.header.frame_type.content()
+    }
+
     /// The header.
     pub const fn header(&self) -> &FrameHeader {
         &self.header
@@ -70,22 +75,22 @@ impl FrameRef {
     /// The hashed bytes: between header and footer.
     pub const fn body(&self) -> Span {
         let start = self.start.saturating_add(FRAME_HEADER_LEN);
-        let end = self.end().saturating_sub(self.header.frame_type.footer_len());
+        let end = self.end().saturating_sub(self.header.frame_type.footer().len());
         Span::new(start, end)
     }
 
     /// The eight bytes of the digest.
     pub const fn hash_slot(&self) -> Span {
-        Span::new(self.end().saturating_sub(12), self.end().saturating_sub(4))
+        FrameFooter::hash_slot(self.end())
     }
 
     /// The eight bytes of the descriptor offset; only data objects have them.
     pub const fn cbor_offset_slot(&self) -> Span {
-        Span::new(self.end().saturating_sub(20), self.end().saturating_sub(12))
+        FrameFooter::descriptor_offset_slot(self.end())
     }
 
     /// The four bytes of the end marker.
     pub const fn end_marker(&self) -> Span {
-        Span::new(self.end().saturating_sub(4), self.end())
+        FrameFooter::end_marker(self.end())
     }
 }

@@ -8,8 +8,8 @@ use super::{
 use crate::describe::{GlobalMetadata, Index};
 use crate::error::{Fault, Result, TensogramError};
 use crate::wire::{
-    ALIGNMENT, FRAME_END, FRAME_HEADER_LEN, FrameHeader, FrameType, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN,
-    PREAMBLE_LEN, Phase, Postamble, Preamble,
+    ALIGNMENT, FRAME_END, FRAME_HEADER_LEN, FrameContent, FrameHeader, FrameType, MIN_MESSAGE_LEN, MessageFlags,
+    POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble,
 };
 use fw_bytes::{Limits, ParseError, Span, Step, align_up};
 
@@ -96,7 +96,14 @@ impl Locate {
             match &mut self.state {
                 State::Start => self.state = advance!(self.start(have)?),
                 State::Seek { preamble, length, walk, wanted } => match walk.poll(have) {
-                    Ok(Step::Need(spans)) => return Ok(Step::Need(spans)),
+                    Ok(Step::Need(mut spans)) => {
+                        // The body of the index comes with its end: it is read next.
+                        let index = walk.awaited().filter(|frame| frame.frame_type() == *wanted);
+                        if let (Some(frame), Some(end)) = (index, spans.first_mut()) {
+                            end.start = frame.start();
+                        }
+                        return Ok(Step::Need(spans));
+                    }
                     Ok(Step::Done(WalkEvent::Frame(frame))) if frame.frame_type() == *wanted => {
                         self.state = State::Read { preamble: *preamble, length: *length, frame };
                     }
@@ -135,7 +142,8 @@ impl Locate {
                     };
                     let body = metadata.body();
                     let bytes = take!(have, body);
-                    let count = GlobalMetadata::from_cbor(bytes, body.start, &self.limits).map(|told| told.base.len());
+                    let count =
+                        GlobalMetadata::from_cbor(bytes, body.start, &self.limits).map(|metadata| metadata.base.len());
                     let gap = outline.gap.filter(|_| count.ok() != Some(outline.objects.len()));
                     return Ok(Step::Done(walked(outline, gap)));
                 }
@@ -197,10 +205,12 @@ pub fn object_frame(have: &(impl Lookup + ?Sized), span: Span) -> Step<Option<Fr
     let head = Span::new(span.start, span.start.saturating_add(FRAME_HEADER_LEN).min(span.end));
     let Some(bytes) = have.lookup(head) else { return Step::need(head) };
     let header = match FrameHeader::read(bytes, span.start) {
-        Ok(header) if header.frame_type == FrameType::NTENSOR && header.length == span.len() => header,
+        Ok(header) if header.frame_type.content() == Some(FrameContent::Object) && header.length == span.len() => {
+            header
+        }
         _ => return Step::Done(None),
     };
-    if header.length < FrameType::NTENSOR.min_len() {
+    if header.length < header.frame_type.min_len() {
         return Step::Done(None);
     }
     let frame = FrameRef::new(span.start, header);

@@ -1,4 +1,4 @@
-//! Room 2, records to frames: following the chain of frames, finding objects by the index, finding messages in files.
+//! Room 3, records to frames: following the chain of frames, finding objects by the index, finding messages in files.
 //!
 //! Nothing here reads from anywhere: each machine says which bytes it needs ([`fw_bytes::Step`]) and goes on when a
 //! [`Lookup`] has them. Positions count from the first byte of the message, except in [`scan`].

@@ -1,8 +1,9 @@
 //! The rules of order: phases only move forward, and a preceder stands right before its object (TG-4.6, TG-10).
 
 use super::FrameRef;
+use super::walk::unknown_type;
 use crate::error::{Fault, Result, TensogramError};
-use crate::wire::{FrameType, Phase};
+use crate::wire::{FrameContent, Phase};
 use fw_bytes::{Detail, ParseError};
 
 /// Keeps the rules while frames are met one after the other.
@@ -19,8 +20,12 @@ pub enum Placed {
     Object(Option<FrameRef>),
     /// A preceder, waiting for its object.
     Preceder,
-    /// Metadata, index or hash list.
-    Other,
+    /// Metadata of the message.
+    Metadata,
+    /// Positions of the objects.
+    Index,
+    /// Digests of the objects.
+    Hashes,
 }
 
 impl Order {
@@ -32,26 +37,34 @@ impl Order {
     /// Admits the next frame.
     ///
     /// # Errors
-    /// A frame of an earlier phase, or anything but an object behind a preceder.
+    /// A type that version 3 does not have, a frame of an earlier phase, or anything but an object after a preceder.
     pub fn admit(&mut self, frame: &FrameRef) -> Result<Placed> {
         let frame_type = frame.frame_type();
-        // The walk refuses types without a phase.
-        let phase = frame_type.phase().unwrap_or(self.phase);
+        let Some(known) = frame_type.known() else { return Err(unknown_type(frame_type, frame.start())) };
+        let phase = known.phase();
         if phase < self.phase {
             let message = format!("frame of {frame_type} stands behind the {:?} phase", self.phase);
             let fault = Fault::format("frame_order_violation", message).at(frame.start());
             return Err(TensogramError::Framing(fault));
         }
         self.phase = phase;
-        match (self.preceder.take(), frame_type) {
-            (preceder, FrameType::NTENSOR) => Ok(Placed::Object(preceder)),
-            (Some(preceder), _) => Err(dangling(&preceder)),
-            (None, FrameType::PRECEDER_METADATA) => {
-                self.preceder = Some(*frame);
-                Ok(Placed::Preceder)
-            }
-            (None, _) => Ok(Placed::Other),
+        let content = known.content();
+        let preceder = self.preceder.take();
+        if let Some(preceder) = &preceder
+            && content != FrameContent::Object
+        {
+            return Err(dangling(preceder));
         }
+        Ok(match content {
+            FrameContent::Object => Placed::Object(preceder),
+            FrameContent::Preceder => {
+                self.preceder = Some(*frame);
+                Placed::Preceder
+            }
+            FrameContent::Metadata => Placed::Metadata,
+            FrameContent::Index => Placed::Index,
+            FrameContent::Hashes => Placed::Hashes,
+        })
     }
 
     /// After the last frame.

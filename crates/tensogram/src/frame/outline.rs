@@ -2,7 +2,7 @@
 
 use super::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, advance, take};
 use crate::error::{Fault, Result, TensogramError};
-use crate::wire::{FrameType, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use crate::wire::{FrameContent, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
 use fw_bytes::{Limits, ParseError, Span, Step};
 
 /// A data object and the preceder that stands right before it.
@@ -52,9 +52,7 @@ impl Outline {
 
     /// The last metadata frame, which is the one that counts for a full decode.
     pub fn metadata(&self) -> Option<FrameRef> {
-        let is_metadata =
-            |frame: &&FrameRef| matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA);
-        self.others.iter().rev().find(is_metadata).copied()
+        self.others.iter().rfind(|frame| frame.content() == Some(FrameContent::Metadata)).copied()
     }
 }
 
@@ -151,7 +149,7 @@ impl OutlineBuilder {
                 self.objects.push(ObjectRef { frame, preceder });
             }
             Placed::Preceder => {}
-            Placed::Other => self.others.push(frame),
+            Placed::Metadata | Placed::Index | Placed::Hashes => self.others.push(frame),
         }
         Ok(())
     }

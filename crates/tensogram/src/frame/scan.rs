@@ -36,11 +36,20 @@ pub struct ScanOptions {
     /// How many messages to guess ahead when two neighbours had the same length: their places are asked for together.
     /// Worth it where a request costs far more than its bytes; a wrong guess costs a few bytes each.
     pub guesses: u32,
+    /// Bytes before the end of a message that are read together with its end magic. Worth it under the same condition: the
+    /// descriptor of its last object mostly stands there.
+    pub read_back: u64,
 }
 
 impl Default for ScanOptions {
     fn default() -> Self {
-        Self { direction: ScanDirection::default(), max_backward_len: 4 << 30, read_ahead: 64 << 10, guesses: 0 }
+        Self {
+            direction: ScanDirection::default(),
+            max_backward_len: 4 << 30,
+            read_ahead: 64 << 10,
+            guesses: 0,
+            read_back: 0,
+        }
     }
 }
 
@@ -165,6 +174,12 @@ impl Scanner {
         }
     }
 
+    /// How many messages are expected between the two ends, going by the length of the last one seen; none seen, none
+    /// expected.
+    pub(crate) fn expected(&self) -> u64 {
+        self.high.saturating_sub(self.low).checked_div(self.last_len).unwrap_or(0)
+    }
+
     /// True when no message can be left between the two ends.
     pub const fn is_done(&self) -> bool {
         self.high.saturating_sub(self.low) < MIN_MESSAGE_LEN
@@ -227,7 +242,7 @@ impl Scanner {
         let length = Preamble::read(bytes, self.low).ok()?.total_length?;
         let end = self.low.checked_add(length).filter(|end| *end <= self.high)?;
         let tail = Span::new(end.saturating_sub(8), end);
-        have.lookup(tail).is_none().then(|| self.ahead(tail))
+        have.lookup(tail).is_none().then(|| self.ahead(self.with_back(tail)))
     }
 
     /// What a hop from the back would ask for.
@@ -289,7 +304,7 @@ impl Scanner {
         // One read brings this end magic and the next preamble.
         self.last_len = length;
         let Some(bytes) = have.lookup(tail) else {
-            let mut spans = vec![self.ahead(tail)];
+            let mut spans = vec![self.ahead(self.with_back(tail))];
             spans.extend(self.guessed(have));
             return Step::Need(spans);
         };
@@ -316,6 +331,12 @@ impl Scanner {
     fn ahead(&self, span: Span) -> Span {
         let more = if self.last_len < SMALL_MESSAGE { self.options.read_ahead.max(PREAMBLE_LEN) } else { PREAMBLE_LEN };
         Span::new(span.start, span.end.saturating_add(more).min(self.high))
+    }
+
+    /// The end of the message at `low`, with the bytes before it that are likely to be needed.
+    fn with_back(&self, tail: Span) -> Span {
+        let start = tail.start.saturating_sub(self.options.read_back).max(self.low);
+        Span::new(start, tail.end)
     }
 
     fn found_front(&mut self, length: u64) {

@@ -185,14 +185,8 @@ impl Walk {
     fn accept(&self, header: FrameHeader, at: u64) -> Result<FrameRef> {
         let fail = |code, what, expected, found, at| Err(ParseError::value(code, what, expected, found, at).into());
         let FrameHeader { frame_type, length, .. } = header;
-        let known = frame_type.phase().is_some();
-        if !known && self.unknown == UnknownFrames::Refuse {
-            let expected = match frame_type {
-                FrameType(4) => Detail::Text("a frame of version 3 (type 4 is the data object of version 2)"),
-                _ => Detail::Text("1..3 or 5..9"),
-            };
-            let found = Detail::Number(frame_type.0.into());
-            return fail("invalid_frame_header", "frame type", expected, found, at.saturating_add(2));
+        if frame_type.known().is_none() && self.unknown == UnknownFrames::Refuse {
+            return Err(unknown_type(frame_type, at));
         }
         let at_length = at.saturating_add(8);
         let found = Detail::Number(length);
@@ -230,6 +224,12 @@ impl Walk {
         self.seek = Seek::Aligned;
         Ok(Step::Done(WalkEvent::Frame(frame)))
     }
+}
+
+/// A frame at `at` of a type that version 3 does not have.
+pub(super) fn unknown_type(frame_type: FrameType, at: u64) -> TensogramError {
+    let (expected, found) = (Detail::Text(frame_type.expected_instead()), Detail::Number(frame_type.0.into()));
+    ParseError::value("invalid_frame_header", "frame type", expected, found, at.saturating_add(2)).into()
 }
 
 /// Bytes between frames are searched in blocks of this size.

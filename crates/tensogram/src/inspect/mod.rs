@@ -6,7 +6,7 @@ mod cbor; // items, keys and values
 mod object; // payload, masks, descriptor
 
 use crate::frame::{FrameRef, UnknownFrames, Walk, WalkEvent, on_slice};
-use crate::wire::{FRAME_HEADER_LEN, FrameType, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use crate::wire::{FRAME_HEADER_LEN, FrameContent, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
 use fw_bytes::Span;
 use fw_report::Tree;
 
@@ -113,13 +113,15 @@ fn frame_tree(message: &[u8], frame: &FrameRef, object_index: &mut usize) -> Tre
         .with(Tree::new("frame version", start + 4..start + 6).value(header.version.to_string()))
         .with(Tree::new("flags", start + 6..start + 8).value(header.flags.to_string()))
         .with(Tree::new("frame length", start + 8..start + FRAME_HEADER_LEN).value(header.length.to_string()));
-    match frame_type {
-        FrameType::NTENSOR => {
+    match frame.content() {
+        Some(FrameContent::Object) => {
             object::push_body(message, frame, *object_index, &mut tree);
             *object_index += 1;
         }
-        known if known.phase().is_some() => cbor::push_items(message, frame.body(), &mut tree),
-        _ => tree.push(Tree::new("body of a frame of unknown type", frame.body())),
+        Some(FrameContent::Metadata | FrameContent::Index | FrameContent::Hashes | FrameContent::Preceder) => {
+            cbor::push_items(message, frame.body(), &mut tree);
+        }
+        None => tree.push(Tree::new("body of a frame of unknown type", frame.body())),
     }
     let hash = match frame.has_hash() {
         true => Tree::new("xxh3-64", frame.hash_slot()).value(format!("of bytes [{})", frame.body())),

@@ -1,12 +1,16 @@
-//! Room 5, the types callers hold: a message that borrows its bytes, and its objects.
+//! Room 7, the types that callers hold: a message and its objects, borrowed ([`MessageView`], [`ObjectView`]) or owned
+//! ([`Message`], [`Object`]).
 
-mod assemble; // frames to one metadata
-mod object; // one object, borrowed
-mod view; // one message, borrowed
+mod held; // bytes that are borrowed, or shared
+#[expect(clippy::module_inception, reason = "the room is named after its main type")]
+mod message; // one message
+mod object; // one object
+mod origin; // where a message came from
+mod whole; // a message in one call
 
-pub use object::ObjectView;
-pub use view::MessageView;
+pub use held::MessageBytes;
+pub use message::{Message, MessageView};
+pub use object::{Object, ObjectView};
 
-pub(crate) use assemble::{frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash};
-pub(crate) use object::{check_masks, too_large};
-pub(crate) use view::ambiguous;
+pub(crate) use origin::Origin;
+pub(crate) use whole::{decode, decode_with_masks};

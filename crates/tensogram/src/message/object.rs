@@ -1,99 +1,129 @@
-//! One data object, borrowed from its message.
+//! One data object, borrowed from its message or sharing its bytes.
 
-use super::{frame_bytes, verify_frame_hash};
+use super::Origin;
+use super::held::MessageBytes;
+use crate::access::{DecodedRanges, ObjectHead, object_path, verify_object};
 use crate::describe::{DataObjectDescriptor, MaskDescriptor, MaskKind};
-use crate::error::{Fault, Place, Result, TensogramError};
-use crate::frame::{FrameRef, ObjectParts, object_parts, on_slice};
+use crate::error::{Result, TensogramError};
+use crate::frame::{FrameRef, ObjectParts, on_slice};
+use crate::options::DecodeOptions;
 use crate::pipeline::{self, Encoded, SliceCost};
-use crate::read::DecodeOptions;
+use bytes::Bytes;
 use fw_bytes::{Limits, Span};
 use fw_codec::Window;
-use fw_tensor::{ByteOrder, Element, Selection, TensorBuf, TensorView};
-use zerocopy::{FromBytes, IntoBytes};
+use fw_codec::mask::Masks;
+use fw_tensor::{Element, Selection, TensorBuf, TensorView};
+use std::borrow::Borrow;
+use zerocopy::FromBytes;
 
-/// A data object whose descriptor was read and whose payload is still as it stands in the message.
+/// A data object whose descriptor was read and whose payload is still as it stands in the message. It shares the bytes of
+/// its [`Message`](crate::Message): cheap to clone, and free to outlive it and to cross threads.
 #[derive(Clone, Debug)]
-pub struct ObjectView<'a> {
-    index: usize,
-    frame: FrameRef,
-    descriptor: DataObjectDescriptor,
-    message: &'a [u8],
-    parts: ObjectParts,
-    region: &'a [u8],
+pub struct Object<B: MessageBytes = Bytes> {
+    /// Positions count from the start of the message.
+    head: B::Held<ObjectHead>,
+    message: B,
+    /// Where errors happen; `None` for a frame on its own, which its caller names.
+    origin: Option<Origin>,
+    /// Whether the digest was compared when the object was opened.
+    verified: bool,
 }
 
-impl<'a> ObjectView<'a> {
+/// A data object that borrows its bytes from a [`MessageView`](crate::MessageView).
+pub type ObjectView<'a> = Object<&'a [u8]>;
+
+impl<'a> Object<&'a [u8]> {
     /// Reads the descriptor of object `index`, whose frame is known.
     pub(crate) fn read(message: &'a [u8], frame: FrameRef, index: usize, limits: &Limits) -> Result<Self> {
-        let parts = on_slice(message, |bytes| object_parts(&frame, bytes))?;
-        let cbor = frame_bytes(message, parts.descriptor)?;
-        let descriptor = DataObjectDescriptor::from_cbor(cbor, parts.descriptor.start, limits)?;
-        let region = frame_bytes(message, parts.region)?;
-        let object = Self { index, frame, descriptor, message, parts, region };
-        object.check_masks()?;
-        Ok(object)
-    }
-
-    /// Position among the objects of the message.
-    pub const fn index(&self) -> usize {
-        self.index
-    }
-
-    /// What the object is.
-    pub const fn descriptor(&self) -> &DataObjectDescriptor {
-        &self.descriptor
-    }
-
-    /// Takes the descriptor out.
-    pub fn into_descriptor(self) -> DataObjectDescriptor {
-        self.descriptor
-    }
-
-    /// Where it stands in its message.
-    pub const fn frame(&self) -> &FrameRef {
-        &self.frame
-    }
-
-    /// Where descriptor and payload stand in the message.
-    pub const fn parts(&self) -> &ObjectParts {
-        &self.parts
+        let head = on_slice(message, |have| ObjectHead::read(have, frame, index, limits))?;
+        Ok(Self { head, message, origin: None, verified: false })
     }
 
     /// The encoded payload, masks excluded.
     pub fn payload(&self) -> &'a [u8] {
-        let end = self.descriptor.masks.as_ref().and_then(|masks| masks.first_offset());
-        // `check_masks` proved that every mask lies inside the region.
-        end.and_then(|end| self.region.get(..end as usize)).unwrap_or(self.region)
-    }
-
-    /// The mask blobs, still encoded, in the order they are applied.
-    pub fn masks(&self) -> impl Iterator<Item = (MaskKind, &MaskDescriptor, &'a [u8])> {
-        self.descriptor.masks.iter().flat_map(|masks| masks.iter()).map(|(kind, mask)| {
-            let (start, end) = (mask.offset as usize, (mask.offset + mask.length) as usize);
-            (kind, mask, self.region.get(start..end).unwrap_or(&[]))
-        })
+        self.head.payload().slice_of(self.message, 0).unwrap_or(&[])
     }
 
     /// The elements in place, without copying: only for objects that went through no codec and have no masks, in the
     /// byte order of this machine and of the right length.
     pub fn bytes(&self) -> Option<&'a [u8]> {
-        let swapped = self.descriptor.byte_order != ByteOrder::NATIVE && self.descriptor.dtype.swap_unit() > 1;
-        let plain = self.descriptor.is_raw() && !swapped && self.masks().next().is_none();
-        let fits = || self.descriptor.decoded_len().is_ok_and(|len| len == self.payload().len() as u64);
-        (plain && fits()).then(|| self.payload())
-    }
-
-    /// The elements as a tensor in place, when [`ObjectView::bytes`] has them.
-    pub fn tensor(&self) -> Option<TensorView<'_>> {
-        TensorView::new(self.descriptor.dtype, self.descriptor.shape.as_slice(), self.bytes()?).ok()
+        pipeline::in_place(self).map(|_| self.payload())
     }
 
     /// The elements as a typed slice in place, when [`ObjectView::bytes`] has them, aligned for `T`.
     pub fn values<T: Element>(&self) -> Option<&'a [T]> {
-        if self.descriptor.dtype != T::DTYPE {
+        if self.descriptor().dtype != T::DTYPE {
             return None;
         }
         <[T]>::ref_from_bytes(self.bytes()?).ok()
+    }
+}
+
+impl Object {
+    /// The encoded payload, masks excluded; shared with the message.
+    pub fn payload(&self) -> Bytes {
+        self.whole_payload().map(|payload| self.message.slice_ref(payload)).unwrap_or_default()
+    }
+
+    /// The elements in place, shared with the message, without copying: only for objects that went through no codec and
+    /// have no masks, in the byte order of this machine and of the right length.
+    pub fn bytes(&self) -> Option<Bytes> {
+        pipeline::in_place(self).map(|bytes| self.message.slice_ref(bytes))
+    }
+
+    /// The elements as a typed slice in place, when [`Object::bytes`] has them, aligned for `T`.
+    pub fn values<T: Element>(&self) -> Option<&[T]> {
+        if self.descriptor().dtype != T::DTYPE {
+            return None;
+        }
+        <[T]>::ref_from_bytes(pipeline::in_place(self)?).ok()
+    }
+}
+
+impl<B: MessageBytes> Object<B> {
+    pub(super) fn new(head: ObjectHead, message: B, origin: Origin, verified: bool) -> Self {
+        Self { head: head.into(), message, origin: Some(origin), verified }
+    }
+
+    /// Position among the objects of the message.
+    pub fn index(&self) -> usize {
+        self.head().index
+    }
+
+    /// What the object is.
+    pub fn descriptor(&self) -> &DataObjectDescriptor {
+        &self.head().descriptor
+    }
+
+    /// Takes the descriptor out.
+    pub fn into_descriptor(self) -> DataObjectDescriptor {
+        B::into_inner(self.head).descriptor
+    }
+
+    /// What the object is and where its parts stand in the message.
+    pub fn head(&self) -> &ObjectHead {
+        self.head.borrow()
+    }
+
+    /// Where it stands in its message.
+    pub fn frame(&self) -> &FrameRef {
+        &self.head().frame
+    }
+
+    /// Where descriptor and payload stand in the message.
+    pub fn parts(&self) -> &ObjectParts {
+        &self.head().parts
+    }
+
+    /// The mask blobs, still encoded, in the order they are applied.
+    pub fn masks(&self) -> impl Iterator<Item = (MaskKind, &MaskDescriptor, &[u8])> {
+        let masks = self.descriptor().masks.iter().flat_map(|masks| masks.iter());
+        masks.map(|(kind, mask)| (kind, mask, self.blob(mask)))
+    }
+
+    /// The elements as a tensor in place, when they can be handed out without copying.
+    pub fn tensor(&self) -> Option<TensorView<'_>> {
+        TensorView::new(self.descriptor().dtype, self.descriptor().shape.as_slice(), pipeline::in_place(self)?).ok()
     }
 
     /// Decodes the object.
@@ -102,7 +132,7 @@ impl<'a> ObjectView<'a> {
     /// `verify_hash` faults first; then codec faults, a payload of the wrong size, masks that do not fit.
     pub fn decode(&self, options: &DecodeOptions) -> Result<Vec<u8>> {
         self.verify_if(options)?;
-        pipeline::decode_to_vec(self, options)
+        self.located(pipeline::decode_to_vec(self, options))
     }
 
     /// Decodes the object into memory the caller gives; its length must be [`DataObjectDescriptor::decoded_len`].
@@ -111,12 +141,7 @@ impl<'a> ObjectView<'a> {
     /// As [`ObjectView::decode`], and when `out` has another length.
     pub fn decode_into(&self, options: &DecodeOptions, out: &mut [u8]) -> Result<()> {
         self.verify_if(options)?;
-        let expected = self.descriptor.decoded_len()?;
-        if out.len() as u64 != expected {
-            let message = format!("buffer of {} bytes for an object of {expected}", out.len());
-            return Err(TensogramError::Encoding(Fault::misuse("buffer_length_mismatch", message)));
-        }
-        pipeline::decode_into(self, options, out)
+        self.located(pipeline::decode_into(self, options, out))
     }
 
     /// Decodes the object into values of its element type.
@@ -124,27 +149,22 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// As [`ObjectView::decode`], and when `T` is another type.
     pub fn to_vec<T: Element>(&self, options: &DecodeOptions) -> Result<Vec<T>> {
-        if self.descriptor.dtype != T::DTYPE {
-            return Err(fw_tensor::TensorError::WrongType { expected: T::DTYPE, found: self.descriptor.dtype }.into());
-        }
-        let options = DecodeOptions { native_byte_order: true, ..options.clone() };
-        if let Some(values) = self.values::<T>() {
-            self.verify_if(&options)?;
-            return Ok(values.to_vec());
-        }
-        let count = usize::try_from(self.descriptor.element_count()?).map_err(|_| too_large())?;
-        pipeline::checked_pipeline(self, &options)?;
-        let mut values = vec![T::new_zeroed(); count];
-        self.decode_into(&options, values.as_mut_bytes())?;
-        Ok(values)
+        self.verify_if(options)?;
+        self.located(pipeline::decode_values(self, options))
     }
 
-    /// Decodes runs of elements, `(first, count)` over the flattened tensor; one buffer per run.
+    /// Decodes runs of elements, `(first, count)` over the flattened tensor; one buffer per run. Digests are not verified.
     ///
     /// # Errors
     /// A run that reaches past the end, elements or codecs that cannot be cut; codec faults.
     pub fn decode_range(&self, ranges: &[(u64, u64)], options: &DecodeOptions) -> Result<Vec<Vec<u8>>> {
-        pipeline::decode_ranges(self, ranges, options).and_then(pipeline::done)
+        self.located(pipeline::decode_ranges(self, ranges, options).and_then(pipeline::done))
+    }
+
+    /// The same, with the descriptor.
+    pub(crate) fn into_ranges(self, ranges: &[(u64, u64)], options: &DecodeOptions) -> Result<DecodedRanges> {
+        let parts = self.decode_range(ranges, options)?;
+        Ok(DecodedRanges { descriptor: self.into_descriptor(), parts })
     }
 
     /// Decodes an N-dimensional selection; only what it touches when the codec can seek, and every block of the codec
@@ -174,7 +194,7 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// A selection that does not fit the shape; codec faults.
     pub fn slice(&self, selection: impl Into<Selection>, options: &DecodeOptions) -> Result<TensorBuf> {
-        pipeline::slice(self, &selection.into(), options).and_then(pipeline::done)
+        self.located(pipeline::slice(self, &selection.into(), options).and_then(pipeline::done))
     }
 
     /// What [`ObjectView::slice`] would cost: runs, a covering range, or the whole object when the codec cannot seek.
@@ -182,17 +202,25 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// A selection that does not fit the shape; parameters that do not fit the codecs.
     pub fn slice_cost(&self, selection: impl Into<Selection>) -> Result<SliceCost> {
-        pipeline::slice_cost(self, &selection.into())
+        self.located(pipeline::slice_cost(self, &selection.into()))
     }
 
     /// The masks of non-finite values, decoded to packed bits.
     ///
     /// # Errors
     /// `Encoding` when a blob is not what its method promises.
-    pub fn decode_masks(&self) -> Result<fw_codec::mask::Masks> {
+    pub fn decode_masks(&self) -> Result<Masks> {
+        self.decode_masks_with(&DecodeOptions::default())
+    }
+
+    /// [`ObjectView::decode_masks`] with options.
+    ///
+    /// # Errors
+    /// As there, and limits.
+    pub fn decode_masks_with(&self, options: &DecodeOptions) -> Result<Masks> {
+        self.verify_if(options)?;
         // A mask has a bit per element: the claimed number of elements must be credible before memory is taken for it.
-        pipeline::checked_pipeline(self, &DecodeOptions::default())?;
-        pipeline::read_masks(self)
+        self.located(pipeline::checked_pipeline(self, options).and_then(|_| pipeline::read_masks(self)))
     }
 
     /// Compares the digest of the frame with its bytes.
@@ -200,60 +228,47 @@ impl<'a> ObjectView<'a> {
     /// # Errors
     /// `MissingHash` when it carries none, `HashMismatch` when they differ.
     pub fn verify_hash(&self) -> Result<()> {
-        if !self.frame.has_hash() {
-            return Err(TensogramError::MissingHash { object_index: self.index, place: Place::at(self.frame.start()) });
-        }
-        verify_frame_hash(self.message, &self.frame, Some(self.index))
+        verify_object(self.message.as_ref(), self.frame(), self.index()).map_err(|error| match &self.origin {
+            Some(origin) => origin.locate(error),
+            None => error,
+        })
     }
 
     fn verify_if(&self, options: &DecodeOptions) -> Result<()> {
-        if options.verify_hash { self.verify_hash() } else { Ok(()) }
+        if options.verify_hash && !self.verified { self.verify_hash() } else { Ok(()) }
     }
 
-    fn check_masks(&self) -> Result<()> {
-        check_masks(&self.descriptor, &self.parts)
+    fn located<T>(&self, result: Result<T>) -> Result<T> {
+        let place = |error: TensogramError| match &self.origin {
+            Some(origin) => origin.locate(error.on(object_path(self.index()))),
+            None => error,
+        };
+        result.map_err(place)
+    }
+
+    fn blob(&self, mask: &MaskDescriptor) -> &[u8] {
+        self.head().mask(mask).slice_of(self.message.as_ref(), 0).unwrap_or(&[])
     }
 }
 
-impl Encoded for ObjectView<'_> {
+impl<B: MessageBytes> Encoded for Object<B> {
     fn descriptor(&self) -> &DataObjectDescriptor {
-        &self.descriptor
+        &self.head().descriptor
     }
 
     fn payload_len(&self) -> u64 {
-        self.payload().len() as u64
+        self.head().payload().len()
     }
 
     fn window(&self, _: Option<Span>) -> Result<Window<'_>> {
-        Ok(Window::whole(self.payload()))
+        pipeline::whole(self).map(Window::whole)
     }
 
     fn whole_payload(&self) -> Option<&[u8]> {
-        Some(self.payload())
+        self.head().payload().slice_of(self.message.as_ref(), 0)
     }
 
     fn mask_blob(&self, mask: &MaskDescriptor) -> Result<&[u8]> {
-        let (start, end) = (mask.offset as usize, (mask.offset + mask.length) as usize);
-        Ok(self.region.get(start..end).unwrap_or(&[]))
+        Ok(self.blob(mask))
     }
-}
-
-/// Refuses masks that reach past the payload region.
-pub(crate) fn check_masks(descriptor: &DataObjectDescriptor, parts: &ObjectParts) -> Result<()> {
-    let region_len = parts.region.len();
-    for (kind, mask) in descriptor.masks.iter().flat_map(|masks| masks.iter()) {
-        let end = mask.offset.checked_add(mask.length);
-        if end.is_none_or(|end| end > region_len) {
-            let (offset, length) = (mask.offset, mask.length);
-            let message =
-                format!("mask of {length} bytes at {offset} reaches past the payload region of {region_len} bytes");
-            let fault = Fault::format("mask_out_of_range", message).at(parts.descriptor.start);
-            return Err(TensogramError::Framing(fault.on(format!("descriptor.masks.{}", kind.key()))));
-        }
-    }
-    Ok(())
-}
-
-pub(crate) fn too_large() -> TensogramError {
-    TensogramError::Encoding(Fault::limit("decoded_too_large", "the object does not fit in the address space"))
 }

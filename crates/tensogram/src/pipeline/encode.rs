@@ -1,12 +1,13 @@
 //! Elements to payloads (TG-C1).
 
 use super::masks::write_masks;
-use super::plan::pipeline_of;
-use crate::describe::{DataObjectDescriptor, Value};
+use super::plan::{codecs, pipeline_of, stored};
+use crate::describe::DataObjectDescriptor;
 use crate::error::{Fault, Result, TensogramError};
-use crate::write::EncodeOptions;
-use fw_codec::chain::{Derived, Encoding, Pipeline, SimplePacking};
+use crate::options::EncodeOptions;
+use fw_codec::chain::{Derived, Pipeline};
 use fw_codec::mask::{self, Separated};
+use fw_codec::spec::{DerivesFrom, Key, Need, Param, ParamProblem};
 use fw_codec::{Gathered, finite, parallel};
 use std::borrow::Cow;
 
@@ -23,7 +24,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) masks: Vec<u8>,
     /// The digest of the frame's body, when it is already known.
     pub(crate) digest: Option<u64>,
-    /// Raw elements that nobody has looked at: whoever writes them refuses NaN and infinities on the way.
+    /// Raw elements that are not checked yet: writing them refuses NaN and infinities on the way.
     pub(crate) unchecked: bool,
 }
 
@@ -96,13 +97,8 @@ pub(crate) fn prepare_pre_encoded<'a>(descriptor: &'a DataObjectDescriptor, payl
         check_data_len(descriptor, payload)?;
     }
     let pipeline = pipeline_of(descriptor)?;
-    if let Encoding::SimplePacking(packing) = &pipeline.stages().encoding
-        && packing.sp_reference_value.is_none()
-    {
-        let message = "a packed payload needs sp_reference_value and sp_binary_scale_factor";
-        return Err(TensogramError::Metadata(Fault::misuse("codec_parameter", message)));
-    }
-    check_offsets(descriptor, payload)?;
+    check_derived(descriptor, &pipeline)?;
+    check_written(descriptor, &pipeline, payload.len() as u64)?;
     Ok(prepared(Cow::Borrowed(descriptor), vec![Cow::Borrowed(payload)], Vec::new()))
 }
 
@@ -128,40 +124,37 @@ fn separate(
         return Ok(None);
     }
     let separated = mask::separate(data, dtype, order, &options.mask_options(), threads)?;
-    if separated.is_some()
-        && let Encoding::SimplePacking(SimplePacking { sp_bits_per_value: 1.., sp_reference_value: None, .. }) =
-            &pipeline.stages().encoding
-    {
-        // Deriving the parameters looks at the values as given, and they are not all numbers.
-        finite::check_finite(data, dtype, order, threads)?;
-    }
-    if separated.is_some()
-        && matches!(&pipeline.stages().encoding, Encoding::SimplePacking(packing) if packing.sp_reference_value.is_none())
-    {
-        // Without bits, the first value is the reference value, and it must be a number.
-        let first = data.get(..8).unwrap_or(data);
-        finite::check_finite(first, dtype, order, 1)?;
+    if separated.is_some() {
+        // Parameters are derived from the values as given, and these must be numbers.
+        match pipeline.stages().encoding.derives_from() {
+            DerivesFrom::Nothing => {}
+            DerivesFrom::FirstValue => {
+                let width = dtype.byte_width().unwrap_or(data.len());
+                finite::check_finite(data.get(..width).unwrap_or(data), dtype, order, 1)?;
+            }
+            DerivesFrom::AllValues => finite::check_finite(data, dtype, order, threads)?,
+        }
     }
     Ok(separated)
 }
 
-/// What encoding found out goes into the descriptor.
+/// What encoding added to the settings goes into the descriptor.
 fn complete(descriptor: &mut Cow<'_, DataObjectDescriptor>, derived: Derived) {
-    if let Some(packing) = derived.simple_packing {
-        let params = &mut descriptor.to_mut().params;
-        // What the caller gave stays as given; only what was derived is added.
-        let mut add = |key: &str, value: Value| {
-            params.entry(key.to_owned()).or_insert(value);
-        };
-        add("sp_decimal_scale_factor", Value::from(packing.sp_decimal_scale_factor));
-        if let (Some(reference), Some(scale)) = (packing.sp_reference_value, packing.sp_binary_scale_factor) {
-            add("sp_reference_value", Value::from(reference));
-            add("sp_binary_scale_factor", Value::from(scale));
-        }
+    let Derived { encoding, compression } = derived;
+    if encoding.is_none() && compression.is_none() {
+        return;
     }
-    if let Some(offsets) = derived.szip_block_offsets {
-        let offsets = Value::Array(offsets.into_iter().map(Value::from).collect());
-        descriptor.to_mut().params.insert(SZIP_OFFSETS.to_owned(), offsets);
+    let params = &mut descriptor.to_mut().params;
+    // What the caller gave stays as given; only what was derived is added.
+    let mut put = |key: &'static Key, value: Param<'_>| match key.need {
+        Need::Written => drop(params.insert(key.name.to_owned(), stored(value))),
+        _ => drop(params.entry(key.name.to_owned()).or_insert_with(|| stored(value))),
+    };
+    if let Some(encoding) = encoding {
+        encoding.write(&mut put);
+    }
+    if let Some(compression) = compression {
+        compression.write(&mut put);
     }
 }
 
@@ -188,32 +181,36 @@ fn check_data_len(descriptor: &DataObjectDescriptor, data: &[u8]) -> Result<()> 
     Err(TensogramError::Metadata(Fault::misuse("data_length_mismatch", message)))
 }
 
-/// Offsets of a payload given as it is: bit positions that begin at 0, increase, and lie inside it (TG-11.4).
-fn check_offsets(descriptor: &DataObjectDescriptor, payload: &[u8]) -> Result<()> {
-    let Some(value) = descriptor.params.get(SZIP_OFFSETS) else { return Ok(()) };
-    let fail = |problem: &str| {
-        let fault = Fault::misuse("szip_block_offsets", format!("{SZIP_OFFSETS}: {problem}"));
-        Err(TensogramError::Metadata(fault.on(format!("descriptor.{SZIP_OFFSETS}"))))
-    };
-    if descriptor.compression != "szip" {
-        return fail("only szip payloads have block offsets");
+/// A payload given as it is cannot tell what encoding derived from the values.
+fn check_derived(descriptor: &DataObjectDescriptor, pipeline: &Pipeline) -> Result<()> {
+    let Some(codec) = pipeline.stages().encoding.info() else { return Ok(()) };
+    let derived = codec.keys.iter().filter(|key| key.need == Need::Derived).map(|key| key.name);
+    let missing: Vec<&str> = derived.filter(|key| !descriptor.params.contains_key(*key)).collect();
+    if missing.is_empty() {
+        return Ok(());
     }
-    let number = |item: &Value| item.as_integer().and_then(|number| u64::try_from(number).ok());
-    let offsets: Option<Vec<u64>> = value.as_array().and_then(|items| items.iter().map(number).collect());
-    let bits = payload.len() as u64 * 8;
-    match offsets.as_deref() {
-        Some([0, ..]) => {}
-        Some(_) => return fail("the first offset must be 0"),
-        None => return fail("expected an array of unsigned integers"),
-    }
-    let offsets = offsets.unwrap_or_default();
-    if !offsets.windows(2).all(|pair| matches!(pair, [a, b] if a < b)) {
-        return fail("offsets must increase");
-    }
-    match offsets.last() {
-        Some(last) if *last > bits => fail(&format!("offset {last} is beyond the {bits} bits of the payload")),
-        _ => Ok(()),
-    }
+    let message = format!("a payload of {} needs {}", codec.name, missing.join(" and "));
+    Err(TensogramError::Metadata(Fault::misuse("codec_parameter", message)))
 }
 
-const SZIP_OFFSETS: &str = "szip_block_offsets";
+/// Parameters that encoding writes: those of the codec fit the payload, and there are none of another codec (TG-11.4).
+fn check_written(descriptor: &DataObjectDescriptor, pipeline: &Pipeline, payload_len: u64) -> Result<()> {
+    let fail = |key: &'static str, problem: &str| {
+        let fault = Fault::misuse(key, format!("{key}: {problem}"));
+        Err(TensogramError::Metadata(fault.on(format!("descriptor.{key}"))))
+    };
+    let stages = [&descriptor.encoding, &descriptor.filter, &descriptor.compression];
+    for codec in codecs().filter(|codec| !stages.iter().any(|name| *name == codec.name)) {
+        let mut written = codec.keys.iter().filter(|key| key.need == Need::Written);
+        if let Some(key) = written.find(|key| descriptor.params.contains_key(key.name)) {
+            return fail(key.name, &format!("only payloads of {} have it", codec.name));
+        }
+    }
+    match pipeline.check_written(payload_len) {
+        Ok(()) => Ok(()),
+        Err(error) => match &error.problem {
+            ParamProblem::Unusable(problem) => fail(error.key, problem),
+            other => fail(error.key, &format!("{other:?}")),
+        },
+    }
+}

@@ -34,6 +34,11 @@ pub(crate) fn not_at_hand(span: Span) -> TensogramError {
     TensogramError::Encoding(Fault::misuse(PARTIAL_PAYLOAD, message))
 }
 
+/// The whole payload of an object, for work that needs all of it.
+pub(crate) fn whole(object: &impl Encoded) -> Result<&[u8]> {
+    object.whole_payload().ok_or_else(|| not_at_hand(Span::new(0, object.payload_len())))
+}
+
 /// The result of work on an object that is all at hand, for which nothing more can be asked.
 pub(crate) fn done<T>(step: Step<T>) -> Result<T> {
     match step {

@@ -1,11 +1,40 @@
-//! Which codecs a descriptor names, with their parameters read from its keys (TG-C1.2, TG-C2).
+//! Which codecs a descriptor names, with their parameters read from its keys and written to them (TG-C1.2, TG-C2).
+//!
+//! Names, keys and their types are those of the table of `fw-codec`; here is only how a descriptor stores them.
 
-use crate::describe::{DataObjectDescriptor, Value};
-use crate::error::{Fault, Result, TensogramError};
-use fw_codec::chain::{
-    Blosc2Codec, Compression, Encoding, Filter, Pipeline, SimplePacking, Stages, Sz3Mode, SzipSettings, ZfpSettings,
-};
-use fw_tensor::DType;
+use crate::describe::{DataObjectDescriptor, MetadataMap, Value};
+use crate::error::{ErrorKind, Fault, Result, TensogramError};
+use fw_codec::chain::{Compression, Encoding, Filter, Pipe, Pipeline, Stages};
+use fw_codec::spec::{CodecInfo, Param, ParamError, ParamProblem, ParamSource};
+
+impl DataObjectDescriptor {
+    /// States how the object is coded; any codecs and parameters stated before are replaced.
+    ///
+    /// ```
+    /// use fw_tensogram::{DataObjectDescriptor, Pipe};
+    /// use fw_tensor::DType;
+    ///
+    /// let descriptor = DataObjectDescriptor::new(DType::Float32, &[721, 1440])?.with_pipeline(Pipe::shuffle().zstd(3))?;
+    /// assert_eq!((descriptor.filter.as_str(), descriptor.compression.as_str()), ("shuffle", "zstd"));
+    /// assert_eq!(descriptor.params["shuffle_element_size"].as_integer(), Some(4));
+    /// # Ok::<(), fw_tensogram::TensogramError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Encoding` when something that follows from the tensor cannot be derived. Whether the codecs go together, and fit the
+    /// object, is checked when it is encoded.
+    pub fn with_pipeline(mut self, pipe: impl Into<Pipe>) -> Result<Self> {
+        let stages = pipe.into().stages(self.dtype, self.byte_order)?;
+        for key in codecs().flat_map(|codec| codec.keys) {
+            self.params.remove(key.name);
+        }
+        self.encoding = stages.encoding.name().to_owned();
+        self.filter = stages.filter.name().to_owned();
+        self.compression = stages.compression.name().to_owned();
+        stages.write(&mut |key, value| drop(self.params.insert(key.name.to_owned(), stored(value))));
+        Ok(self)
+    }
+}
 
 /// The pipeline of a descriptor, every parameter checked.
 ///
@@ -13,150 +42,78 @@ use fw_tensor::DType;
 /// `Metadata` for parameters that are missing or of the wrong type; `Encoding` for unknown names, values out of range
 /// and combinations that cannot be read back.
 pub(crate) fn pipeline_of(descriptor: &DataObjectDescriptor) -> Result<Pipeline> {
-    let stages =
-        Stages { encoding: encoding(descriptor)?, filter: filter(descriptor)?, compression: compression(descriptor)? };
+    check_encoding_dtype(descriptor)?;
+    let params = Params(&descriptor.params);
+    let stages = Stages {
+        encoding: Encoding::read(&descriptor.encoding, &params).map_err(refused)?,
+        filter: Filter::read(&descriptor.filter, &params).map_err(refused)?,
+        compression: Compression::read(&descriptor.compression, &params).map_err(refused)?,
+    };
     Ok(Pipeline::new(stages, descriptor.dtype, descriptor.element_count()?, descriptor.byte_order)?)
 }
 
-fn encoding(descriptor: &DataObjectDescriptor) -> Result<Encoding> {
-    let keys = Keys(descriptor);
-    match descriptor.encoding.as_str() {
-        "none" => Ok(Encoding::None),
-        // Before its parameters are read: on another type they would not help.
-        "simple_packing" if descriptor.dtype != DType::Float64 => {
-            let message = format!("simple_packing takes float64, not {}", descriptor.dtype);
+/// Every codec of every stage.
+pub(super) fn codecs() -> impl Iterator<Item = &'static CodecInfo> {
+    [Encoding::CODECS, Filter::CODECS, Compression::CODECS].into_iter().flatten().copied()
+}
+
+/// A parameter as a descriptor stores it.
+pub(super) fn stored(param: Param<'_>) -> Value {
+    match param {
+        Param::Integer(number) => Value::Integer(number),
+        Param::Float(number) => Value::from(number),
+        Param::Text(text) => Value::from(text),
+        Param::UnsignedList(numbers) => Value::Array(numbers.into_iter().map(Value::from).collect()),
+        // What has no form of its own is never written.
+        _ => Value::Null,
+    }
+}
+
+/// Asked before parameters are read: on another type they would not help.
+fn check_encoding_dtype(descriptor: &DataObjectDescriptor) -> Result<()> {
+    let DataObjectDescriptor { encoding, dtype, .. } = descriptor;
+    match Encoding::CODECS.iter().find(|codec| codec.name == encoding) {
+        Some(codec) if !codec.dtypes.contains(*dtype) => {
+            let message = format!("{encoding} takes {}, not {dtype}", codec.dtypes);
             Err(TensogramError::Encoding(Fault::misuse("unsupported_combination", message)))
         }
-        "simple_packing" => Ok(Encoding::SimplePacking(SimplePacking {
-            sp_bits_per_value: keys.required("sp_bits_per_value")?,
-            sp_decimal_scale_factor: keys.integer("sp_decimal_scale_factor")?.unwrap_or(0),
-            sp_reference_value: keys.float("sp_reference_value")?,
-            sp_binary_scale_factor: keys.integer("sp_binary_scale_factor")?,
-        })),
-        other => Err(unknown("encoding", other)),
+        _ => Ok(()),
     }
 }
 
-fn filter(descriptor: &DataObjectDescriptor) -> Result<Filter> {
-    match descriptor.filter.as_str() {
-        "none" => Ok(Filter::None),
-        "shuffle" => Ok(Filter::Shuffle { shuffle_element_size: Keys(descriptor).required("shuffle_element_size")? }),
-        other => Err(unknown("filter", other)),
+/// The parameters of a descriptor.
+struct Params<'d>(&'d MetadataMap);
+
+impl ParamSource for Params<'_> {
+    fn param(&self, key: &str) -> Option<Param<'_>> {
+        let value = self.0.get(key)?;
+        Some(match value {
+            Value::Integer(number) => Param::Integer(*number),
+            Value::Float(number) => Param::Float(*number),
+            Value::Text(text) => Param::Text(text),
+            Value::Array(items) => {
+                let number = |item: &Value| item.as_integer().and_then(|number| u64::try_from(number).ok());
+                let numbers: Option<Vec<u64>> = items.iter().map(number).collect();
+                numbers.map_or(Param::Other(value.kind()), Param::UnsignedList)
+            }
+            other => Param::Other(other.kind()),
+        })
     }
 }
 
-fn compression(descriptor: &DataObjectDescriptor) -> Result<Compression> {
-    let keys = Keys(descriptor);
-    Ok(match descriptor.compression.as_str() {
-        "none" => Compression::None,
-        "szip" => Compression::Szip(SzipSettings {
-            szip_rsi: keys.required("szip_rsi")?,
-            szip_block_size: keys.required("szip_block_size")?,
-            szip_flags: keys.required("szip_flags")?,
-            szip_block_offsets: keys.unsigned_list("szip_block_offsets")?,
-        }),
-        "zstd" => Compression::Zstd { zstd_level: keys.integer("zstd_level")? },
-        "lz4" => Compression::Lz4,
-        "blosc2" => Compression::Blosc2 {
-            blosc2_codec: keys.name("blosc2_codec", Blosc2Codec::from_name)?,
-            blosc2_clevel: keys.integer("blosc2_clevel")?,
-        },
-        "zfp" => Compression::Zfp(zfp(&keys)?),
-        "sz3" => Compression::Sz3 {
-            sz3_error_bound_mode: keys
-                .name("sz3_error_bound_mode", Sz3Mode::from_name)?
-                .ok_or_else(|| keys.missing("sz3_error_bound_mode"))?,
-            sz3_error_bound: keys.required_float("sz3_error_bound")?,
-        },
-        "rle" => Compression::Rle,
-        "roaring" => Compression::Roaring,
-        other => return Err(unknown("compression", other)),
-    })
-}
-
-fn zfp(keys: &Keys<'_>) -> Result<ZfpSettings> {
-    let mode = keys.text("zfp_mode")?.ok_or_else(|| keys.missing("zfp_mode"))?;
-    match mode {
-        "fixed_rate" => Ok(ZfpSettings::FixedRate { zfp_rate: keys.required_float("zfp_rate")? }),
-        "fixed_precision" => Ok(ZfpSettings::FixedPrecision { zfp_precision: keys.required("zfp_precision")? }),
-        "fixed_accuracy" => Ok(ZfpSettings::FixedAccuracy { zfp_tolerance: keys.required_float("zfp_tolerance")? }),
-        other => Err(unknown("zfp_mode", other)),
-    }
-}
-
-/// The parameters of a descriptor, by key and type.
-struct Keys<'d>(&'d DataObjectDescriptor);
-
-impl<'d> Keys<'d> {
-    fn value(&self, key: &str) -> Option<&'d Value> {
-        self.0.params.get(key)
-    }
-
-    /// An integer; a float such as 16.0 is none.
-    fn integer<T: TryFrom<i128>>(&self, key: &str) -> Result<Option<T>> {
-        match self.value(key) {
-            None => Ok(None),
-            Some(Value::Integer(number)) => match T::try_from(*number) {
-                Ok(number) => Ok(Some(number)),
-                Err(_) => Err(self.wrong(key, &format!("{number} is out of range"))),
-            },
-            Some(other) => Err(self.wrong(key, &format!("expected an integer, found {}", other.kind()))),
-        }
-    }
-
-    fn required<T: TryFrom<i128>>(&self, key: &str) -> Result<T> {
-        self.integer(key)?.ok_or_else(|| self.missing(key))
-    }
-
-    /// A float, or an integer that a double holds exactly.
-    fn float(&self, key: &str) -> Result<Option<f64>> {
-        match self.value(key) {
-            None => Ok(None),
-            Some(Value::Float(number)) => Ok(Some(*number)),
-            Some(Value::Integer(number)) if number.unsigned_abs() <= 1 << 53 => Ok(Some(*number as f64)),
-            Some(Value::Integer(number)) => Err(self.wrong(key, &format!("{number} is beyond 2^53"))),
-            Some(other) => Err(self.wrong(key, &format!("expected a number, found {}", other.kind()))),
-        }
-    }
-
-    fn required_float(&self, key: &str) -> Result<f64> {
-        self.float(key)?.ok_or_else(|| self.missing(key))
-    }
-
-    fn text(&self, key: &str) -> Result<Option<&'d str>> {
-        match self.value(key) {
-            None => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text)),
-            Some(other) => Err(self.wrong(key, &format!("expected text, found {}", other.kind()))),
-        }
-    }
-
-    fn name<T>(&self, key: &str, from_name: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
-        self.text(key)?.map(|name| from_name(name).ok_or_else(|| unknown(key, name))).transpose()
-    }
-
-    fn unsigned_list(&self, key: &str) -> Result<Option<Vec<u64>>> {
-        let Some(value) = self.value(key) else { return Ok(None) };
-        let numbers = value.as_array().and_then(|items| {
-            items.iter().map(|item| item.as_integer().and_then(|number| u64::try_from(number).ok())).collect()
-        });
-        match numbers {
-            Some(numbers) => Ok(Some(numbers)),
-            None => Err(self.wrong(key, &format!("expected an array of unsigned integers, found {}", value.kind()))),
-        }
-    }
-
-    fn missing(&self, key: &str) -> TensogramError {
-        self.wrong(key, "the codec needs this parameter")
-    }
-
-    fn wrong(&self, key: &str, problem: &str) -> TensogramError {
+fn refused(error: ParamError) -> TensogramError {
+    let (key, path) = (error.key, format!("descriptor.{}", error.key));
+    let unusable = |problem: &str| {
         let fault = Fault::format("codec_parameter", format!("{key}: {problem}"));
-        TensogramError::Metadata(fault.on(format!("descriptor.{key}")))
+        TensogramError::Metadata(fault.on(&path))
+    };
+    match &error.problem {
+        ParamProblem::UnknownName(name) => {
+            let fault = Fault::new(ErrorKind::Unsupported, "unknown_codec", format!("unknown {key} {name:?}"));
+            TensogramError::Encoding(fault.on(path))
+        }
+        ParamProblem::Missing => unusable("the codec needs this parameter"),
+        ParamProblem::Unusable(problem) => unusable(problem),
+        other => unusable(&format!("{other:?}")),
     }
-}
-
-fn unknown(stage: &str, name: &str) -> TensogramError {
-    let fault = Fault::new(crate::error::ErrorKind::Unsupported, "unknown_codec", format!("unknown {stage} {name:?}"));
-    TensogramError::Encoding(fault.on(format!("descriptor.{stage}")))
 }

@@ -1,16 +1,15 @@
 //! Parts of payloads to parts of elements (TG-12.5).
 
-use super::decode::{chain_options, checked_pipeline};
+use super::decode::{chain_options, check_at_hand, limited_pipeline};
 use super::masks::read_masks;
 use super::plan::pipeline_of;
 use super::{Encoded, PARTIAL_PAYLOAD};
 use crate::describe::DataObjectDescriptor;
-use crate::error::{Fault, Result, TensogramError};
-use crate::message::too_large;
-use crate::read::DecodeOptions;
+use crate::error::{Fault, Result, TensogramError, too_large};
+use crate::options::DecodeOptions;
 use fw_bytes::{Span, Step};
-use fw_codec::chain::{Access, Compression, Filter, Payload, Pipeline};
-use fw_codec::{CodecError, Window};
+use fw_codec::chain::{Filter, Payload, Pipeline, RunPlan};
+use fw_codec::{CodecError, Reach, Window};
 use fw_tensor::{DType, Selection, SlicePlan, TensorBuf, TensorError};
 use std::ops::Range;
 
@@ -28,7 +27,7 @@ pub enum SliceCost {
         /// Elements decoded.
         elements: u64,
     },
-    /// The codec cannot begin anywhere: the whole object is decoded.
+    /// The codec cannot start in the middle: the whole object is decoded.
     Whole,
 }
 
@@ -40,12 +39,18 @@ pub(crate) fn decode_ranges(
     options: &DecodeOptions,
 ) -> Result<Step<Vec<Vec<u8>>>> {
     let descriptor = object.descriptor();
-    let pipeline = checked_pipeline(object, options)?;
+    // What needs no byte of the payload comes first, as where the payload is yet to be fetched.
+    let pipeline = limited_pipeline(descriptor, object.payload_len(), &options.limits)?;
     check_ranges(descriptor, &pipeline)?;
     let width = descriptor.dtype.byte_width().unwrap_or(1);
     let runs = runs_of(descriptor, ranges)?;
-    let access = match pipeline.locate(object.window(None)?, runs.iter().cloned())? {
-        Step::Done(access) => access,
+    if runs.is_empty() {
+        // Nothing is asked for, and nothing was fetched.
+        return Ok(Step::Done(Vec::new()));
+    }
+    check_at_hand(&pipeline, object)?;
+    let how = match pipeline.locate(object.window(None)?, runs.iter().cloned())? {
+        Step::Done(how) => how,
         Step::Need(spans) => return Ok(Step::Need(spans)),
     };
     let mut parts = Vec::with_capacity(runs.len());
@@ -56,7 +61,7 @@ pub(crate) fn decode_ranges(
     }
     let chain = chain_options(descriptor, options)?;
     let places = runs.iter().cloned().zip(parts.iter_mut().map(Vec::as_mut_slice));
-    pipeline.decode_parts(&Bytes(object), &access, places, &chain)?;
+    pipeline.decode_parts(&Bytes(object), &how, places, &chain)?;
     if options.restore_non_finite && object.is_masked() && !ranges.is_empty() {
         let masks = read_masks(object)?;
         for (run, part) in runs.iter().zip(&mut parts) {
@@ -74,8 +79,7 @@ pub(crate) fn range_spans(
     ranges: &[(u64, u64)],
     options: &DecodeOptions,
 ) -> Result<Option<Vec<Span>>> {
-    let pipeline = pipeline_of(descriptor)?;
-    pipeline.check_limits(payload_len, &options.limits)?;
+    let pipeline = limited_pipeline(descriptor, payload_len, &options.limits)?;
     check_ranges(descriptor, &pipeline)?;
     let runs = runs_of(descriptor, ranges)?;
     first_spans(&pipeline, payload_len, runs.iter().cloned())
@@ -84,18 +88,19 @@ pub(crate) fn range_spans(
 /// Decodes an N-dimensional selection, whatever the codec. Asks for more as [`decode_ranges`] does.
 pub(crate) fn slice(object: &impl Encoded, selection: &Selection, options: &DecodeOptions) -> Result<Step<TensorBuf>> {
     let descriptor = object.descriptor();
-    let pipeline = checked_pipeline(object, options)?;
+    let pipeline = limited_pipeline(descriptor, object.payload_len(), &options.limits)?;
     let plan = plan_of(descriptor, selection)?;
+    check_at_hand(&pipeline, object)?;
     let chain = chain_options(descriptor, options)?;
     let width = descriptor.dtype.byte_width().ok_or(TensorError::Unsliceable { dtype: descriptor.dtype })?;
-    let access = match pipeline.locate(object.window(None)?, plan.runs())? {
-        Step::Done(access) => access,
+    let how = match pipeline.locate(object.window(None)?, plan.runs())? {
+        Step::Done(how) => how,
         Step::Need(spans) => return Ok(Step::Need(spans)),
     };
     let total = usize::try_from(plan.element_count().saturating_mul(width as u64)).map_err(|_| too_large())?;
     let mut data = fw_codec::alloc::zeroed(total)?;
     let run = (plan.run_len() as usize * width).max(1);
-    pipeline.decode_parts(&Bytes(object), &access, plan.runs().zip(data.chunks_exact_mut(run)), &chain)?;
+    pipeline.decode_parts(&Bytes(object), &how, plan.runs().zip(data.chunks_exact_mut(run)), &chain)?;
     if options.restore_non_finite && object.is_masked() {
         let masks = read_masks(object)?;
         for (range, out) in plan.runs().zip(data.chunks_exact_mut(run)) {
@@ -112,8 +117,7 @@ pub(crate) fn slice_spans(
     selection: &Selection,
     options: &DecodeOptions,
 ) -> Result<Option<Vec<Span>>> {
-    let pipeline = pipeline_of(descriptor)?;
-    pipeline.check_limits(payload_len, &options.limits)?;
+    let pipeline = limited_pipeline(descriptor, payload_len, &options.limits)?;
     let plan = plan_of(descriptor, selection)?;
     first_spans(&pipeline, payload_len, plan.runs())
 }
@@ -122,12 +126,12 @@ pub(crate) fn slice_spans(
 pub(crate) fn slice_cost(object: &impl Encoded, selection: &Selection) -> Result<SliceCost> {
     let plan = plan_of(object.descriptor(), selection)?;
     let pipeline = pipeline_of(object.descriptor())?;
-    Ok(match pipeline.access(whole_window(object), plan.runs())? {
-        Access::Runs => SliceCost::Runs { count: plan.run_count() },
-        Access::Covers(covers) => {
+    Ok(match pipeline.plan_runs(whole_window(object), plan.runs())? {
+        RunPlan::Runs => SliceCost::Runs { count: plan.run_count() },
+        RunPlan::Covers(covers) => {
             SliceCost::Cover { elements: covers.iter().map(|cover| cover.end - cover.start).sum() }
         }
-        _ => SliceCost::Whole,
+        RunPlan::Whole => SliceCost::Whole,
     })
 }
 
@@ -154,7 +158,7 @@ where
 {
     Ok(match pipeline.locate(Window::part(&[], 0, payload_len), runs.clone())? {
         Step::Need(spans) => Some(spans),
-        Step::Done(access) => pipeline.spans(payload_len, &access, runs)?,
+        Step::Done(how) => pipeline.spans(payload_len, &how, runs)?,
     })
 }
 
@@ -167,10 +171,10 @@ fn check_ranges(descriptor: &DataObjectDescriptor, pipeline: &Pipeline) -> Resul
     if descriptor.dtype == DType::Bitmask {
         return Err(TensorError::Unsliceable { dtype: descriptor.dtype }.into());
     }
-    // zfp without a fixed rate and szip without offsets have to look at what comes before a range, but decode only
-    // the range.
-    let seekable =
-        pipeline.can_slice() || matches!(&pipeline.stages().compression, Compression::Zfp(_) | Compression::Szip(_));
+    let seekable = match pipeline.reach()? {
+        Reach::Blocks | Reach::FromStart => true,
+        Reach::Whole => false,
+    };
     if pipeline.stages().filter != Filter::None || !seekable {
         let message = format!(
             "filter {:?} and compression {:?} allow no range; decode the object, or slice it",

@@ -1,18 +1,18 @@
 //! Files of messages in object stores (feature `remote`).
 
-use super::access::{ObjectHead, Wanted};
-use super::nonblocking::AsyncTensogramFile;
-use super::{DecodeOptions, DecodedObject};
+use super::nonblocking::{AsyncTensogramFile, from_source};
+use super::waiting;
+use crate::access::{DecodedMessage, DecodedObject, DecodedRanges, MessageDescription, MessageIndex, ObjectHead};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
-use crate::error::{Result, TensogramError};
+use crate::error::Result;
 use crate::frame::scan::ScanOptions;
-use crate::validate::Survey;
+use crate::message::Message;
+use crate::options::DecodeOptions;
 use bytes::Bytes;
-use futures_util::future::try_join_all;
 use fw_bytes::Span;
 use fw_source::nonblocking::wait_for;
 use fw_source::remote::{StoreOptions, StoreSource, Traffic};
-use fw_tensor::{Selection, TensorBuf};
+use fw_tensor::{Element, TensorBuf};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -25,9 +25,10 @@ pub fn open_source(url: &str, options: &StoreOptions) -> Result<RemoteFile> {
     wait_for(async move { RemoteFile::open(&url, &options).await })
 }
 
-/// How a file in a store is scanned: little is read ahead, and neighbours of the same length are guessed.
+/// How a file in a store is scanned: little is read ahead, neighbours of the same length are guessed (as many as one
+/// round takes, with both ends), and the descriptor at the end of a message comes with its end.
 pub(crate) fn scan_options() -> ScanOptions {
-    ScanOptions { read_ahead: 8 << 10, guesses: 16, ..ScanOptions::default() }
+    ScanOptions { read_ahead: 8 << 10, guesses: 12, read_back: 2 << 10, ..ScanOptions::default() }
 }
 
 impl AsyncTensogramFile {
@@ -38,34 +39,6 @@ impl AsyncTensogramFile {
     pub async fn open_url(url: &str, options: &StoreOptions) -> Result<Self> {
         Ok(RemoteFile::open(url, options).await?.file)
     }
-
-    /// What a listing shows of one message: metadata and descriptors, without any payload.
-    ///
-    /// # Errors
-    /// When the file cannot be read. Faults of the message are inside the survey.
-    pub async fn survey(&self, message: impl Into<Wanted>) -> Result<Survey> {
-        let wanted = message.into();
-        let start = self.find(wanted).await?.start;
-        let directory = match self.directory(wanted).await {
-            Err(error @ (TensogramError::Remote(_) | TensogramError::Io(_))) => return Err(error),
-            Err(error) => return Ok(Survey::of_parts(None, Err(error), Vec::new())),
-            Ok(directory) => directory,
-        };
-        let heads = (0..directory.objects.len()).map(|object| async move {
-            let head = self.object_head(wanted, object).await.map(|head| ObjectHead::clone(&head));
-            match head {
-                Err(error @ (TensogramError::Remote(_) | TensogramError::Io(_))) => Err(error),
-                told => Ok(told),
-            }
-        });
-        let heads = try_join_all(heads).await?;
-        let metadata = match self.metadata(wanted).await {
-            Err(error @ (TensogramError::Remote(_) | TensogramError::Io(_))) => return Err(error),
-            told => told.map(|metadata| GlobalMetadata::clone(&metadata)),
-        };
-        let heads = heads.into_iter().map(|head| head.map(|head| head.rebased(start))).collect();
-        Ok(Survey::of_parts(Some(directory.preamble), metadata, heads))
-    }
 }
 
 /// A file of messages in a store, for code that waits. Works on any thread, those of other runtimes included; see
@@ -73,7 +46,7 @@ impl AsyncTensogramFile {
 ///
 /// ```
 /// use fw_source::remote::{StoreOptions, StoreWriter};
-/// use fw_tensogram::{DecodeOptions, MessageBuilder, access::Wanted, open_source};
+/// use fw_tensogram::{DecodeOptions, MessageBuilder, MessageIndex, open_source};
 /// use std::io::Write;
 ///
 /// let store = StoreOptions::new();
@@ -82,8 +55,8 @@ impl AsyncTensogramFile {
 /// writer.finish()?;
 ///
 /// let file = open_source("memory:///fields.tgm", &store)?;
-/// let (_, values) = file.decode_object(Wanted::FromEnd(0), 0, &DecodeOptions::default())?;
-/// assert_eq!(values, [1, 2, 3]);
+/// let object = file.decode_object(MessageIndex::FromEnd(0), 0, &DecodeOptions::default())?;
+/// assert_eq!(object.bytes, [1, 2, 3]);
 /// assert_eq!(file.source().traffic().requests, 1, "a small file comes with the request that opens it");
 /// # Ok::<(), fw_tensogram::TensogramError>(())
 /// ```
@@ -99,7 +72,7 @@ impl RemoteFile {
     /// # Errors
     /// As [`open_source`].
     pub async fn open(url: &str, options: &StoreOptions) -> Result<Self> {
-        let source = StoreSource::open(url, options).await.map_err(super::nonblocking::told)?;
+        let source = StoreSource::open(url, options).await.map_err(from_source)?;
         Self::with_source(source).await
     }
 
@@ -127,151 +100,92 @@ impl RemoteFile {
         self.source.traffic()
     }
 
-    /// [`AsyncTensogramFile::message_count`].
+    /// The bytes of every message, in order, each fetched when it is asked for.
     ///
     /// # Errors
-    /// As there.
-    pub fn message_count(&self) -> Result<usize> {
-        self.wait(|file| async move { file.message_count().await })
+    /// When the file cannot be read.
+    pub fn read_messages(&self) -> Result<impl Iterator<Item = Result<Bytes>> + '_> {
+        Ok((0..self.message_count()?).map(|index| self.read_message(index)))
     }
 
-    /// [`AsyncTensogramFile::message_layouts`].
+    /// [`AsyncTensogramFile::decode_object_into`].
     ///
     /// # Errors
     /// As there.
-    pub fn message_layouts(&self) -> Result<Arc<[Span]>> {
-        self.wait(|file| async move { file.message_layouts().await })
-    }
-
-    /// [`AsyncTensogramFile::find`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn find(&self, message: impl Into<Wanted>) -> Result<Span> {
-        let message = message.into();
-        self.wait(move |file| async move { file.find(message).await })
-    }
-
-    /// [`AsyncTensogramFile::read_message`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn read_message(&self, message: impl Into<Wanted>) -> Result<Bytes> {
-        let message = message.into();
-        self.wait(move |file| async move { file.read_message(message).await })
-    }
-
-    /// [`AsyncTensogramFile::decode_message`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn decode_message(
+    pub fn decode_object_into(
         &self,
-        message: impl Into<Wanted>,
-        options: &DecodeOptions,
-    ) -> Result<(GlobalMetadata, Vec<DecodedObject>)> {
-        let (message, options) = (message.into(), options.clone());
-        self.wait(move |file| async move { file.decode_message(message, &options).await })
-    }
-
-    /// [`AsyncTensogramFile::metadata`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn metadata(&self, message: impl Into<Wanted>) -> Result<Arc<GlobalMetadata>> {
-        let message = message.into();
-        self.wait(move |file| async move { file.metadata(message).await })
-    }
-
-    /// [`AsyncTensogramFile::object_head`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn object_head(&self, message: impl Into<Wanted>, object: usize) -> Result<Arc<ObjectHead>> {
-        let message = message.into();
-        self.wait(move |file| async move { file.object_head(message, object).await })
-    }
-
-    /// [`AsyncTensogramFile::decode_object`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn decode_object(
-        &self,
-        message: impl Into<Wanted>,
+        message: impl Into<MessageIndex>,
         object: usize,
         options: &DecodeOptions,
-    ) -> Result<DecodedObject> {
-        let (message, options) = (message.into(), options.clone());
-        self.wait(move |file| async move { file.decode_object(message, object, &options).await })
+        out: &mut [u8],
+    ) -> Result<DataObjectDescriptor> {
+        let (message, options, len) = (message.into(), options.clone(), out.len());
+        // The future cannot borrow the caller's memory.
+        let decoded = self.wait(|file| async move {
+            let mut bytes = fw_codec::alloc::zeroed(len)?;
+            let descriptor = file.decode_object_into(message, object, &options, &mut bytes).await?;
+            Ok(DecodedObject { descriptor, bytes })
+        })?;
+        out.copy_from_slice(&decoded.bytes);
+        Ok(decoded.descriptor)
     }
 
-    /// [`AsyncTensogramFile::decode_range`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn decode_range(
-        &self,
-        message: impl Into<Wanted>,
-        object: usize,
-        ranges: &[(u64, u64)],
-        options: &DecodeOptions,
-    ) -> Result<(DataObjectDescriptor, Vec<Vec<u8>>)> {
-        let (message, ranges, options) = (message.into(), ranges.to_vec(), options.clone());
-        self.wait(move |file| async move { file.decode_range(message, object, &ranges, &options).await })
-    }
-
-    /// [`AsyncTensogramFile::decode_range_batch`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn decode_range_batch(
-        &self,
-        messages: &[Wanted],
-        object: usize,
-        ranges: &[(u64, u64)],
-        options: &DecodeOptions,
-    ) -> Result<Vec<Vec<Vec<u8>>>> {
-        let (messages, ranges, options) = (messages.to_vec(), ranges.to_vec(), options.clone());
-        self.wait(move |file| async move { file.decode_range_batch(&messages, object, &ranges, &options).await })
-    }
-
-    /// [`AsyncTensogramFile::slice`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn slice(
-        &self,
-        message: impl Into<Wanted>,
-        object: usize,
-        selection: &Selection,
-        options: &DecodeOptions,
-    ) -> Result<TensorBuf> {
-        let (message, selection, options) = (message.into(), selection.clone(), options.clone());
-        self.wait(move |file| async move { file.slice(message, object, &selection, &options).await })
-    }
-
-    /// What a listing shows of the messages given, side by side.
-    ///
-    /// # Errors
-    /// As [`AsyncTensogramFile::survey`].
-    pub fn surveys(&self, messages: &[usize]) -> Result<Vec<Survey>> {
-        let messages = messages.to_vec();
-        self.wait(move |file| async move {
-            let mut surveys = Vec::with_capacity(messages.len());
-            // A bounded number at a time: each holds the headers of a message.
-            for some in messages.chunks(64) {
-                surveys.extend(try_join_all(some.iter().map(|message| file.survey(*message))).await?);
-            }
-            Ok(surveys)
-        })
-    }
-
-    fn wait<T, F>(&self, work: impl FnOnce(AsyncTensogramFile) -> F) -> Result<T>
+    pub(crate) fn wait<T, F>(&self, work: impl FnOnce(AsyncTensogramFile) -> F) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
         wait_for(work(self.file.clone()))
     }
+}
+
+waiting! {
+    /// [`AsyncTensogramFile::message_count`].
+    fn message_count() -> usize;
+    /// [`AsyncTensogramFile::message_layouts`].
+    fn message_layouts() -> Vec<Span>;
+    /// [`AsyncTensogramFile::message_span`].
+    fn message_span(message: index) -> Span;
+    /// [`AsyncTensogramFile::read_message`].
+    fn read_message(message: index) -> Bytes;
+    /// [`AsyncTensogramFile::message`].
+    fn message(message: index) -> Message;
+    /// [`AsyncTensogramFile::message_with`].
+    fn message_with(message: index, options: options) -> Message;
+    /// [`AsyncTensogramFile::decode_message`].
+    fn decode_message(message: index, options: options) -> DecodedMessage;
+    /// [`AsyncTensogramFile::metadata`].
+    fn metadata(message: index) -> GlobalMetadata;
+    /// [`AsyncTensogramFile::metadata_with`].
+    fn metadata_with(message: index, options: options) -> GlobalMetadata;
+    /// [`AsyncTensogramFile::decode_metadata`].
+    fn decode_metadata(message: index) -> GlobalMetadata;
+    /// [`AsyncTensogramFile::decode_metadata_with`].
+    fn decode_metadata_with(message: index, options: options) -> GlobalMetadata;
+    /// [`AsyncTensogramFile::decode_descriptors`].
+    fn decode_descriptors(message: index) -> MessageDescription;
+    /// [`AsyncTensogramFile::decode_descriptors_with`].
+    fn decode_descriptors_with(message: index, options: options) -> MessageDescription;
+    /// [`AsyncTensogramFile::object_count`].
+    fn object_count(message: index) -> usize;
+    /// [`AsyncTensogramFile::object_count_with`].
+    fn object_count_with(message: index, options: options) -> usize;
+    /// [`AsyncTensogramFile::object_head`].
+    fn object_head(message: index, object: object) -> ObjectHead;
+    /// [`AsyncTensogramFile::object_head_with`].
+    fn object_head_with(message: index, object: object, options: options) -> ObjectHead;
+    /// [`AsyncTensogramFile::decode_object`].
+    fn decode_object(message: index, object: object, options: options) -> DecodedObject;
+    /// [`AsyncTensogramFile::to_vec`].
+    fn to_vec<T: Element>(message: index, object: object, options: options) -> Vec<T>;
+    /// [`AsyncTensogramFile::decode_object_batch`].
+    fn decode_object_batch(messages: indices, object: object, options: options) -> Vec<DecodedObject>;
+    /// [`AsyncTensogramFile::decode_range`].
+    fn decode_range(message: index, object: object, ranges: ranges, options: options) -> DecodedRanges;
+    /// [`AsyncTensogramFile::decode_range_batch`].
+    fn decode_range_batch(
+        messages: indices, object: object, ranges: ranges, options: options
+    ) -> Vec<DecodedRanges>;
+    /// [`AsyncTensogramFile::slice`].
+    fn slice(message: index, object: object, selection: selection, options: options) -> TensorBuf;
 }

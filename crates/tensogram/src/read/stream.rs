@@ -2,12 +2,13 @@
 //!
 //! At most one frame is held in memory. The result does not depend on how the stream was cut into pieces.
 
-use super::DecodeOptions;
+use crate::access::{frame_bytes, merged, metadata_of, object_path, preceder_entry, verify_object};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap};
-use crate::error::{Fault, Place, Result, TensogramError};
+use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, check_message_len, object_parts};
-use crate::message::{ObjectView, frame_bytes, merged, metadata_of, preceder_entry, verify_frame_hash};
-use crate::wire::{ALIGNMENT, FrameFlags, FrameType, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use crate::message::ObjectView;
+use crate::options::DecodeOptions;
+use crate::wire::{ALIGNMENT, FrameContent, FrameFlags, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
 use fw_bytes::{Span, Step, align_up};
 use std::io::Read;
 
@@ -130,8 +131,8 @@ impl StreamDecoder {
         self.ended = true;
     }
 
-    /// The next event, or `None` when more bytes are needed (or, after [`StreamDecoder::end_of_input`], when all is
-    /// told).
+    /// The next event, or `None` when more bytes are needed (or, after [`StreamDecoder::end_of_input`], when all events
+    /// were taken).
     ///
     /// # Errors
     /// Faults of the message at hand; the decoder then looks for the next message and can be polled again.
@@ -199,7 +200,7 @@ impl StreamDecoder {
             let kept = open.kept.take();
             let have = Rest { bytes: &self.buffer, base: self.position - start, kept: kept.as_ref() };
             let limit = self.options.limits.message_len;
-            let told = match open.walk.poll(&have).map_err(|error| open.blame(error, limit).shifted(start))? {
+            let event = match open.walk.poll(&have).map_err(|error| open.blame(error, limit).shifted(start))? {
                 Step::Need(_) if self.ended => return Err(self.cut("frame")),
                 Step::Need(_) => {
                     open.kept = kept;
@@ -207,21 +208,21 @@ impl StreamDecoder {
                     return Ok(None);
                 }
                 Step::Done(WalkEvent::End(at)) => {
-                    let told = self.finish(at).map_err(|error| error.shifted(start))?;
-                    return if told.is_none() && self.ended { Err(self.cut("postamble")) } else { Ok(told) };
+                    let event = self.finish(at).map_err(|error| error.shifted(start))?;
+                    return if event.is_none() && self.ended { Err(self.cut("postamble")) } else { Ok(event) };
                 }
                 Step::Done(WalkEvent::Frame(frame)) => {
-                    let told = match self.payloads {
+                    let event = match self.payloads {
                         Payloads::Decode => open.frame(&frame, &have, &self.options),
                         Payloads::Skip => open.list(&frame, &have, &self.options),
                     };
-                    let told = told.map_err(|error| error.shifted(start))?;
+                    let event = event.map_err(|error| error.shifted(start))?;
                     self.release(start + frame.end());
-                    told
+                    event
                 }
             };
-            if told.is_some() {
-                return Ok(told);
+            if event.is_some() {
+                return Ok(event);
             }
         }
     }
@@ -229,7 +230,8 @@ impl StreamDecoder {
     /// Lets go of the payload of an object that is only listed: of all that cannot be its descriptor.
     fn pass_over_payload(&mut self) {
         let State::Inside(open) = &mut self.state else { return };
-        let listed = |frame: &&FrameRef| self.payloads == Payloads::Skip && frame.frame_type() == FrameType::NTENSOR;
+        let listed =
+            |frame: &&FrameRef| self.payloads == Payloads::Skip && frame.content() == Some(FrameContent::Object);
         let Some(frame) = open.walk.awaited().filter(listed) else { return };
         let descriptor_last = frame.header().flags.contains(FrameFlags::CBOR_AFTER_PAYLOAD);
         let tail = if descriptor_last { DESCRIPTOR_ROOM } else { frame.end().saturating_sub(frame.body().end) };
@@ -294,12 +296,12 @@ impl Open {
 
     /// The same for a decoder that only lists: of an object, its descriptor.
     fn list(&mut self, frame: &FrameRef, have: &Rest<'_>, options: &DecodeOptions) -> Result<Option<StreamEvent>> {
-        if frame.frame_type() != FrameType::NTENSOR {
+        if frame.content() != Some(FrameContent::Object) {
             return self.frame(frame, have, options);
         }
         self.order.admit(frame)?;
         let index = self.preceders.len();
-        let located = |error: TensogramError| error.on(format!("object[{index}]"));
+        let located = |error: TensogramError| error.on(object_path(index));
         self.check_count(frame, options)?;
         let parts = match object_parts(frame, have).map_err(located)? {
             Step::Done(parts) => parts,
@@ -331,33 +333,28 @@ impl Open {
     ) -> Result<Option<StreamEvent>> {
         let limits = &options.limits;
         let body = frame.body();
-        match (placed, frame.frame_type()) {
-            (Placed::Object(_), _) => self.object(frame, bytes, options).map(Some),
-            (Placed::Preceder, _) => {
+        match placed {
+            Placed::Object(_) => self.object(frame, bytes, options).map(Some),
+            Placed::Preceder => {
                 self.preceder = preceder_entry(bytes, frame, limits)?;
                 Ok(None)
             }
-            (Placed::Other, FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA) => {
+            Placed::Metadata => {
                 let metadata = metadata_of(bytes, frame, limits)?;
                 self.metadata = Some(metadata.clone());
                 Ok(Some(StreamEvent::Metadata(metadata)))
             }
-            (Placed::Other, FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX) => {
-                Index::from_cbor(frame_bytes(bytes, body)?, body.start, limits).map(|_| None)
-            }
-            (Placed::Other, _) => HashList::from_cbor(frame_bytes(bytes, body)?, body.start, limits).map(|_| None),
+            Placed::Index => Index::from_cbor(frame_bytes(bytes, body)?, body.start, limits).map(|_| None),
+            Placed::Hashes => HashList::from_cbor(frame_bytes(bytes, body)?, body.start, limits).map(|_| None),
         }
     }
 
     fn object(&mut self, frame: &FrameRef, bytes: &[u8], options: &DecodeOptions) -> Result<StreamEvent> {
         let index = self.preceders.len();
-        let located = |error: TensogramError| error.on(format!("object[{index}]"));
+        let located = |error: TensogramError| error.on(object_path(index));
         self.check_count(frame, options)?;
-        if options.verify_hash && !frame.has_hash() {
-            return Err(TensogramError::MissingHash { object_index: index, place: Place::at(frame.start()) });
-        }
         if options.verify_hash {
-            verify_frame_hash(bytes, frame, Some(index))?;
+            verify_object(bytes, frame, index)?;
         }
         let object = ObjectView::read(bytes, *frame, index, &options.limits).map_err(located)?;
         let verified = DecodeOptions { verify_hash: false, ..options.clone() };

@@ -2,7 +2,7 @@
 
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap, digest_text};
 use crate::frame::FrameRef;
-use crate::wire::{FrameType, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Preamble};
+use crate::wire::{FrameContent, FrameType, KnownFrame, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Preamble};
 use fw_bytes::Span;
 
 /// Frames that belong together, as far as one can tell.
@@ -78,17 +78,22 @@ impl Draft {
     /// say about the end of the message holds.
     pub(super) fn admits(&self, frame: &FrameRef) -> bool {
         let frame_type = frame.frame_type();
-        let again = match frame_type {
-            FrameType::HEADER_METADATA => self.first_frame.is_some(),
-            // A message has its lists before its objects or behind them.
-            FrameType::FOOTER_INDEX | FrameType::FOOTER_METADATA => self.lists_first,
-            _ => false,
+        let Some(known) = frame_type.known() else { return false };
+        let again = match known {
+            KnownFrame::HeaderMetadata => self.first_frame.is_some(),
+            // A message has its lists before its objects or after them.
+            KnownFrame::FooterIndex | KnownFrame::FooterMetadata => self.lists_first,
+            KnownFrame::HeaderIndex
+            | KnownFrame::HeaderHash
+            | KnownFrame::FooterHash
+            | KnownFrame::PrecederMetadata
+            | KnownFrame::DataObject => false,
         };
         let last = self.index.as_ref().filter(|_| self.start.is_some()).and_then(|index| index.last());
-        let in_body = frame_type.phase() == Some(Phase::Body);
+        let in_body = known.phase() == Phase::Body;
         let behind = self.claimed_end.is_some_and(|end| frame.start() >= end)
             || in_body && last.is_some_and(|last| frame.start() >= last.end);
-        frame_type.phase() >= self.phase && !again && !behind
+        Some(known.phase()) >= self.phase && !again && !behind
     }
 
     /// Notes where a frame stands, and what was passed over to reach it.
@@ -164,7 +169,7 @@ impl Draft {
     pub(super) fn excludes(&self, frame: &FrameRef) -> bool {
         let Some(index) = self.index.as_ref().filter(|_| self.start.is_some()) else { return false };
         let within = index.last().is_some_and(|last| frame.start() < last.end);
-        frame.frame_type() == FrameType::NTENSOR && within && !index.contains(&frame.span())
+        frame.content() == Some(FrameContent::Object) && within && !index.contains(&frame.span())
     }
 
     /// How many objects the message had, where something tells.

@@ -27,8 +27,8 @@ pub(super) fn frame_at(source: &(impl ReadAt + ?Sized), at: u64, end: u64) -> Re
     let mut bytes = [0; FRAME_HEADER_LEN as usize];
     source.read_exact_at(at, &mut bytes)?;
     let Ok(header) = FrameHeader::read(&bytes, at) else { return Ok(None) };
-    let known = header.frame_type.phase().is_some() && header.length >= header.frame_type.min_len();
-    if !known || at.checked_add(header.length).is_none_or(|frame_end| frame_end > end) {
+    let is_frame = header.frame_type.known().is_some() && header.length >= header.frame_type.min_len();
+    if !is_frame || at.checked_add(header.length).is_none_or(|frame_end| frame_end > end) {
         return Ok(None);
     }
     let frame = FrameRef::of(at, header);
@@ -59,7 +59,7 @@ pub(super) fn stored_digest(source: &(impl ReadAt + ?Sized), frame: &FrameRef) -
 
 /// Bytes that are known to exist.
 pub(super) fn bytes(source: &(impl ReadAt + ?Sized), span: Span) -> Result<Vec<u8>> {
-    let len = usize::try_from(span.len()).map_err(|_| crate::message::too_large())?;
+    let len = usize::try_from(span.len()).map_err(|_| crate::error::too_large())?;
     let mut bytes = fw_codec::alloc::zeroed(len)?;
     source.read_exact_at(span.start, &mut bytes)?;
     Ok(bytes)

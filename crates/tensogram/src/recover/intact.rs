@@ -2,10 +2,9 @@
 
 use super::frames::{Trust, trust};
 use super::{RecoverOptions, Unverified};
-use crate::access::{ReadHead, in_source};
+use crate::access::{ReadHead, full_metadata, in_source};
 use crate::error::{Result, TensogramError};
 use crate::frame::{Based, Directory, FrameRef, Outline, OutlineBuilder};
-use crate::message::full_metadata;
 use crate::pipeline;
 use crate::wire::{ALIGNMENT, FrameFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase};
 use fw_bytes::{Span, Step};

@@ -9,6 +9,8 @@ mod draft; // what is known of a damaged message
 mod find; // markers in bytes that cannot be followed
 mod frames; // one frame, and whether it can be trusted
 mod intact; // messages that need no help
+#[cfg(feature = "serde")]
+mod json; // what was saved, as JSON
 mod rebuild; // a new message from what is left
 mod salvage; // frames out of damaged bytes
 
@@ -18,8 +20,6 @@ use fw_bytes::{Limits, Span};
 use fw_report::{Finding, Report};
 use fw_source::{AtomicFile, FileSource, ReadAt};
 use salvage::Salvage;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -92,34 +92,6 @@ impl Recovery {
     /// Objects in the output.
     pub fn object_count(&self) -> usize {
         self.messages.iter().map(|message| message.object_count).sum()
-    }
-}
-
-impl Serialize for Recovery {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("complete", &self.is_complete())?;
-        map.serialize_entry("messages", &self.messages)?;
-        map.serialize_entry("findings", self.report.findings())?;
-        map.end()
-    }
-}
-
-impl Serialize for RecoveredMessage {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(6))?;
-        map.serialize_entry("message", &self.number)?;
-        map.serialize_entry("source", &[self.source.start, self.source.end])?;
-        map.serialize_entry("output", &[self.output.start, self.output.end])?;
-        let state = match self.state {
-            MessageState::Intact => "intact",
-            MessageState::Rebuilt => "rebuilt",
-            MessageState::Partial => "partial",
-        };
-        map.serialize_entry("state", state)?;
-        map.serialize_entry("object_count", &self.object_count)?;
-        map.serialize_entry("expected_count", &self.expected_count)?;
-        map.end()
     }
 }
 

@@ -4,12 +4,12 @@ use super::draft::Draft;
 use super::find::{Finder, Marker};
 use super::frames::{Trust, bytes, frame_at, stored_digest, trust};
 use super::{LEVEL, RecoverOptions, Unverified};
+use crate::access::check_masks;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap, RESERVED};
 use crate::error::{Result, TensogramError};
 use crate::frame::{FrameRef, object_parts};
-use crate::message::check_masks;
 use crate::pipeline;
-use crate::wire::{FrameType, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use crate::wire::{FrameContent, FrameType, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
 use fw_bytes::Span;
 use fw_report::{Finding, Report};
 use fw_source::{Buffers, ReadAt, drive};
@@ -83,9 +83,10 @@ impl<'s, S: ReadAt + ?Sized> Salvage<'s, S> {
                         let mut fresh = Draft::default();
                         if self.take(&frame, &mut fresh)? {
                             // Its preamble stands right before the metadata.
-                            let start = match frame.frame_type() {
-                                FrameType::HEADER_METADATA => at.saturating_sub(PREAMBLE_LEN).max(used),
-                                _ => at,
+                            let start = if frame.frame_type() == FrameType::HEADER_METADATA {
+                                at.saturating_sub(PREAMBLE_LEN).max(used)
+                            } else {
+                                at
                             };
                             close(&mut open, &mut drafts, &mut used, start);
                             lost(&mut used, start, earlier + drafts.len(), report);
@@ -176,8 +177,8 @@ impl<'s, S: ReadAt + ?Sized> Salvage<'s, S> {
         let limits = &self.options.limits;
         let body = frame.body();
         let content = || bytes(self.source, body);
-        match frame.frame_type() {
-            FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA => {
+        match frame.content() {
+            Some(FrameContent::Metadata) => {
                 let metadata = GlobalMetadata::from_cbor(&content()?, body.start, limits)?;
                 draft.note(frame);
                 // The type is not covered by the digest: a list is not taken for metadata.
@@ -185,29 +186,31 @@ impl<'s, S: ReadAt + ?Sized> Salvage<'s, S> {
                     draft.take_metadata(frame, metadata);
                 }
             }
-            FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX => {
+            Some(FrameContent::Index) => {
                 let index = Index::from_cbor(&content()?, body.start, limits)?;
                 draft.note(frame);
                 draft.take_index(frame, &index);
             }
-            FrameType::HEADER_HASH | FrameType::FOOTER_HASH => {
+            Some(FrameContent::Hashes) => {
                 let list = HashList::from_cbor(&content()?, body.start, limits)?;
                 draft.note(frame);
                 draft.take_hashes(list);
             }
-            FrameType::PRECEDER_METADATA => {
+            Some(FrameContent::Preceder) => {
                 let mut metadata = GlobalMetadata::from_cbor(&content()?, body.start, limits)?;
                 let mut entry: MetadataMap = metadata.base.pop().unwrap_or_default();
                 entry.remove(RESERVED);
                 draft.note(frame);
                 draft.take_preceder(*frame, entry);
             }
-            _ => {
+            Some(FrameContent::Object) => {
                 let descriptor = self.descriptor(frame)?;
                 let digest = if verified { Some(stored_digest(self.source, frame)?) } else { None };
                 draft.note(frame);
                 draft.take_object(*frame, descriptor, digest);
             }
+            // `frame_at` returns no frame of a type that version 3 does not have.
+            None => {}
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ use super::structure::{ObjectEntry, Structure};
 use super::{FIDELITY, ValidateOptions, object_path};
 use crate::describe::DataObjectDescriptor;
 use crate::message::ObjectView;
+use crate::options::DecodeOptions;
 use crate::pipeline;
-use crate::read::DecodeOptions;
 use fw_report::{Finding, Report};
 
 pub(super) fn check(structure: &Structure<'_>, options: &ValidateOptions, report: &mut Report) {

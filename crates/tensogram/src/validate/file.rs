@@ -1,4 +1,4 @@
-//! A whole file: every message found, and the bytes that belong to none.
+//! A whole file or buffer: every message found, and the bytes that belong to none.
 
 use super::{MessageReport, ValidateOptions, validate_message};
 use crate::error::Result;
@@ -7,12 +7,11 @@ use crate::wire::MAGIC;
 use fw_bytes::Span;
 use fw_report::{Finding, Report};
 use fw_source::{FileSource, ReadAt};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// What validation found in a file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReport {
     /// Each message with its place; spans of its findings count from the start of the file.
     pub messages: Vec<(Span, MessageReport)>,
@@ -36,32 +35,6 @@ impl FileReport {
     }
 }
 
-impl Serialize for FileReport {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Entry<'a>(&'a Span, &'a MessageReport);
-        impl Serialize for Entry<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(None)?;
-                map.serialize_entry("offset", &self.0.start)?;
-                map.serialize_entry("length", &self.0.len())?;
-                map.serialize_entry("ok", &self.1.is_ok())?;
-                map.serialize_entry("object_count", &self.1.object_count)?;
-                map.serialize_entry("hash_verified", &self.1.hash_verified)?;
-                map.serialize_entry("findings", self.1.report.findings())?;
-                map.end()
-            }
-        }
-        let mut map = serializer.serialize_map(Some(4))?;
-        map.serialize_entry("ok", &self.is_ok())?;
-        for (key, list) in [("messages", &self.messages), ("unreadable", &self.unreadable)] {
-            let entries: Vec<_> = list.iter().map(|(span, report)| Entry(span, report)).collect();
-            map.serialize_entry(key, &entries)?;
-        }
-        map.serialize_entry("file_findings", self.report.findings())?;
-        map.end()
-    }
-}
-
 /// Validates every message of a file; one message is held in memory at a time.
 ///
 /// # Errors
@@ -75,6 +48,41 @@ pub fn validate_file(path: impl AsRef<Path>, options: &ValidateOptions) -> Resul
 /// # Errors
 /// `Io` when the source cannot be read.
 pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOptions) -> Result<FileReport> {
+    validate_with(source, &|span| bytes_of(source, span).map(Cow::Owned), options)
+}
+
+/// Validates every message of a buffer, as [`validate_file`] does for a file. Nothing is copied, and nothing fails: whatever
+/// is wrong becomes a finding.
+///
+/// ```
+/// use fw_tensogram::{MessageBuilder, ValidateOptions, validate_buffer};
+///
+/// let message = MessageBuilder::new().tensor(&[3], &[1.0f32, 2.0, 3.0])?.encode()?;
+/// let buffer = [&message[..], &message, b"tail"].concat();
+/// let report = validate_buffer(&buffer, &ValidateOptions::default());
+/// assert_eq!(report.messages.len(), 2);
+/// assert!(!report.is_ok());
+/// assert_eq!(report.report.findings()[0].code, "trailing_bytes");
+/// # Ok::<(), fw_tensogram::TensogramError>(())
+/// ```
+pub fn validate_buffer(buffer: &[u8], options: &ValidateOptions) -> FileReport {
+    let bytes = |span: Span| Ok(Cow::Borrowed(span.slice_of(buffer, 0).unwrap_or_default()));
+    // Bytes in memory can always be read: there is no error to report. One would be a finding all the same.
+    validate_with(buffer, &bytes, options).unwrap_or_else(|error| {
+        let mut file = FileReport::default();
+        file.report.push(super::from_error(error.code(), &error, "file"));
+        file
+    })
+}
+
+/// Where the bytes of a span come from.
+type BytesOf<'a, 'b> = &'a dyn Fn(Span) -> Result<Cow<'b, [u8]>>;
+
+fn validate_with(
+    source: &(impl ReadAt + ?Sized),
+    bytes_of: BytesOf<'_, '_>,
+    options: &ValidateOptions,
+) -> Result<FileReport> {
     let len = source.len()?;
     let mut file = FileReport::default();
     let mut position = 0;
@@ -89,12 +97,12 @@ pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOption
     for (index, span) in spans.into_iter().enumerate() {
         let gap = Span::new(position, span.start);
         file.gap(gap);
-        file.explain(source, gap, options)?;
+        file.explain(bytes_of, gap, options)?;
         position = span.end;
-        let message = validate_message(&bytes_of(source, span)?, options);
+        let message = validate_message(&bytes_of(span)?, options);
         file.messages.push((span, placed(message, &format!("message[{index}]"), span.start)));
     }
-    file.explain(source, Span::new(position, len), options)?;
+    file.explain(bytes_of, Span::new(position, len), options)?;
     if len == 0 {
         // What a writer leaves that has not written yet, and the reference takes for a file of no messages.
         file.report.push(Finding::warning("empty_file", "the file is empty: it holds no message").level("file"));
@@ -119,16 +127,12 @@ impl FileReport {
 
 impl FileReport {
     /// Bytes outside messages that begin like one: says why they are none.
-    fn explain(&mut self, source: &(impl ReadAt + ?Sized), gap: Span, options: &ValidateOptions) -> Result<()> {
-        let mut magic = [0; MAGIC.len()];
-        if gap.len() < magic.len() as u64 {
+    fn explain(&mut self, bytes_of: BytesOf<'_, '_>, gap: Span, options: &ValidateOptions) -> Result<()> {
+        let magic = Span::new(gap.start, gap.start.saturating_add(MAGIC.len() as u64));
+        if !gap.contains(magic) || *bytes_of(magic)? != *MAGIC {
             return Ok(());
         }
-        source.read_exact_at(gap.start, &mut magic)?;
-        if magic != *MAGIC {
-            return Ok(());
-        }
-        let report = validate_message(&bytes_of(source, gap)?, options);
+        let report = validate_message(&bytes_of(gap)?, options);
         self.unreadable.push((gap, placed(report, &format!("bytes[{gap}]"), gap.start)));
         Ok(())
     }
@@ -136,7 +140,7 @@ impl FileReport {
 
 /// Bytes that are there; more than memory holds are an error.
 fn bytes_of(source: &(impl ReadAt + ?Sized), span: Span) -> Result<Vec<u8>> {
-    let mut bytes = fw_codec::alloc::zeroed(usize::try_from(span.len()).map_err(|_| crate::message::too_large())?)?;
+    let mut bytes = fw_codec::alloc::zeroed(usize::try_from(span.len()).map_err(|_| crate::error::too_large())?)?;
     source.read_exact_at(span.start, &mut bytes)?;
     Ok(bytes)
 }

@@ -3,13 +3,14 @@
 use super::metadata::descriptor_of;
 use super::structure::Structure;
 use super::{INTEGRITY, ValidateOptions, from_error, object_path};
+use crate::access::verify_frame_hash;
 use crate::describe::{HashList, digest_text};
 use crate::error::TensogramError;
 use crate::frame::FrameRef;
-use crate::message::{ObjectView, verify_frame_hash};
+use crate::message::ObjectView;
+use crate::options::DecodeOptions;
 use crate::pipeline;
-use crate::read::DecodeOptions;
-use crate::wire::{FrameType, MessageFlags};
+use crate::wire::{FrameContent, MessageFlags};
 use fw_report::{Finding, Report};
 
 /// Whether payloads are decoded to prove that they can be.
@@ -91,7 +92,7 @@ impl Checker<'_, '_> {
     fn hash_lists(&mut self) {
         let mut first: Option<(FrameRef, HashList)> = None;
         for frame in &self.structure.others {
-            if !matches!(frame.frame_type(), FrameType::HEADER_HASH | FrameType::FOOTER_HASH) {
+            if frame.content() != Some(FrameContent::Hashes) {
                 continue;
             }
             let body = frame.body();
@@ -99,7 +100,7 @@ impl Checker<'_, '_> {
             let list = match HashList::from_cbor(bytes, body.start, &self.options.limits) {
                 Ok(list) => list,
                 Err(error) => {
-                    self.push(from_error("hash_frame_cbor_parse_failed", &error, INTEGRITY).at(frame.span()));
+                    self.push(from_error(FrameContent::Hashes.unreadable_code(), &error, INTEGRITY).at(frame.span()));
                     continue;
                 }
             };

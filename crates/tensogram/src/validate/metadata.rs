@@ -2,11 +2,12 @@
 
 use super::structure::{ObjectEntry, Structure};
 use super::{METADATA, ValidateOptions, from_error, object_path};
+use crate::access::frame_bytes;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, RESERVED, Value, verify_canonical_cbor};
 use crate::frame::FrameRef;
-use crate::message::frame_bytes;
-use crate::wire::FrameType;
+use crate::wire::FrameContent;
 use fw_bytes::Span;
+use fw_codec::chain::{Compression, Encoding, Filter};
 use fw_report::{Finding, Report};
 
 pub(super) fn check(structure: &Structure<'_>, options: &ValidateOptions, report: &mut Report) {
@@ -19,11 +20,12 @@ pub(super) fn check(structure: &Structure<'_>, options: &ValidateOptions, report
         return;
     }
     for frame in &structure.others {
-        match frame.frame_type() {
-            FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX => checker.index(frame),
-            FrameType::HEADER_HASH | FrameType::FOOTER_HASH => checker.hash_list(frame),
-            FrameType::PRECEDER_METADATA => checker.preceder(frame),
-            _ => {}
+        match frame.content() {
+            Some(FrameContent::Index) => checker.index(frame),
+            Some(FrameContent::Hashes) => checker.hash_list(frame),
+            Some(FrameContent::Preceder) => checker.preceder(frame),
+            // Metadata was checked above and objects are checked below; level 1 reported unknown types.
+            Some(FrameContent::Metadata | FrameContent::Object) | None => {}
         }
     }
     for (index, object) in structure.objects.iter().enumerate() {
@@ -59,13 +61,13 @@ impl Checker<'_, '_> {
     fn metadata_frames(&mut self) -> bool {
         let mut readable = true;
         for frame in &self.structure.others {
-            if !matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA) {
+            if frame.content() != Some(FrameContent::Metadata) {
                 continue;
             }
             match GlobalMetadata::from_cbor(self.body(frame.body()), frame.body().start, &self.options.limits) {
                 Ok(metadata) => self.base(&metadata, frame),
                 Err(error) => {
-                    self.push(from_error("metadata_cbor_parse_failed", &error, METADATA).at(frame.span()));
+                    self.push(from_error(FrameContent::Metadata.unreadable_code(), &error, METADATA).at(frame.span()));
                     readable = false;
                 }
             }
@@ -98,10 +100,10 @@ impl Checker<'_, '_> {
     }
 
     fn has_later_metadata(&self, frame: &FrameRef) -> bool {
-        self.structure.others.iter().any(|other| {
-            other.start() > frame.start()
-                && matches!(other.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA)
-        })
+        self.structure
+            .others
+            .iter()
+            .any(|other| other.start() > frame.start() && other.content() == Some(FrameContent::Metadata))
     }
 
     fn index(&mut self, frame: &FrameRef) {
@@ -109,7 +111,7 @@ impl Checker<'_, '_> {
         let index = match Index::from_cbor(self.body(body), body.start, &self.options.limits) {
             Ok(index) => index,
             Err(error) => {
-                return self.push(from_error("index_cbor_parse_failed", &error, METADATA).at(frame.span()));
+                return self.push(from_error(FrameContent::Index.unreadable_code(), &error, METADATA).at(frame.span()));
             }
         };
         let objects = &self.structure.objects;
@@ -134,7 +136,9 @@ impl Checker<'_, '_> {
     fn hash_list(&mut self, frame: &FrameRef) {
         let body = frame.body();
         match HashList::from_cbor(self.body(body), body.start, &self.options.limits) {
-            Err(error) => self.push(from_error("hash_frame_cbor_parse_failed", &error, METADATA).at(frame.span())),
+            Err(error) => {
+                self.push(from_error(FrameContent::Hashes.unreadable_code(), &error, METADATA).at(frame.span()));
+            }
             Ok(list) if list.hashes.len() != self.structure.objects.len() => {
                 let (entries, objects) = (list.hashes.len(), self.structure.objects.len());
                 let text = format!("hash list has {entries} entries, the message has {objects} objects");
@@ -146,7 +150,9 @@ impl Checker<'_, '_> {
 
     fn preceder(&mut self, frame: &FrameRef) {
         match GlobalMetadata::from_cbor(self.body(frame.body()), frame.body().start, &self.options.limits) {
-            Err(error) => self.push(from_error("preceder_cbor_parse_failed", &error, METADATA).at(frame.span())),
+            Err(error) => {
+                self.push(from_error(FrameContent::Preceder.unreadable_code(), &error, METADATA).at(frame.span()));
+            }
             Ok(metadata) if metadata.base.len() != 1 => {
                 let text = format!("preceder has {} base entries, expected exactly one", metadata.base.len());
                 self.push(Finding::error("preceder_base_count_wrong", text).at(frame.span()));
@@ -160,7 +166,7 @@ impl Checker<'_, '_> {
         let descriptor = match descriptor_of(self.structure, object, self.options) {
             Ok(descriptor) => descriptor,
             Err(error) => {
-                let finding = from_error("descriptor_cbor_parse_failed", &error, METADATA);
+                let finding = from_error(FrameContent::Object.unreadable_code(), &error, METADATA);
                 let path = match finding.path.as_str() {
                     "" => format!("{}.descriptor", object_path(index)),
                     path => format!("{}.{path}", object_path(index)),
@@ -175,7 +181,7 @@ impl Checker<'_, '_> {
         let region_len = object.parts.region.len();
         if descriptor.masks.as_ref().and_then(|masks| masks.first_offset()).is_some_and(|first| first > region_len) {
             let text = format!("a mask begins past the payload region of {region_len} bytes");
-            say("descriptor_cbor_parse_failed", "masks", text);
+            say(FrameContent::Object.unreadable_code(), "masks", text);
         }
         let rank = descriptor.shape.len();
         if descriptor.obj_type.is_empty() {
@@ -192,9 +198,9 @@ impl Checker<'_, '_> {
             say("shape_overflow", "shape", error.to_string());
         }
         for (code, field, name, known) in [
-            ("unknown_encoding", "encoding", &descriptor.encoding, &ENCODINGS[..]),
-            ("unknown_filter", "filter", &descriptor.filter, &FILTERS[..]),
-            ("unknown_compression", "compression", &descriptor.compression, &COMPRESSIONS[..]),
+            ("unknown_encoding", "encoding", &descriptor.encoding, Encoding::NAMES),
+            ("unknown_filter", "filter", &descriptor.filter, Filter::NAMES),
+            ("unknown_compression", "compression", &descriptor.compression, Compression::NAMES),
         ] {
             if !known.contains(&name.as_str()) {
                 say(code, field, format!("{name:?} is none of {}", known.join(", ")));
@@ -204,25 +210,16 @@ impl Checker<'_, '_> {
 
     fn canonical_forms(&mut self) {
         for frame in &self.structure.others {
-            let code = match frame.frame_type() {
-                FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA => "metadata_cbor_non_canonical",
-                FrameType::PRECEDER_METADATA => "preceder_cbor_non_canonical",
-                FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX => "index_cbor_non_canonical",
-                _ => "hash_frame_cbor_non_canonical",
-            };
+            let Some(content) = frame.content() else { continue };
             if let Err(error) = verify_canonical_cbor(self.body(frame.body())) {
-                self.push(Finding::warning(code, error.to_string()).at(frame.span()));
+                self.push(Finding::warning(content.non_canonical_code(), error.to_string()).at(frame.span()));
             }
         }
         for (index, object) in self.structure.objects.iter().enumerate() {
             if let Err(error) = verify_canonical_cbor(self.body(object.parts.descriptor)) {
-                let finding = Finding::warning("descriptor_cbor_non_canonical", error.to_string());
+                let finding = Finding::warning(FrameContent::Object.non_canonical_code(), error.to_string());
                 self.push(finding.at(object.frame.span()).on(object_path(index)).object(index as u64));
             }
         }
     }
 }
-
-const ENCODINGS: [&str; 2] = ["none", "simple_packing"];
-const FILTERS: [&str; 2] = ["none", "shuffle"];
-const COMPRESSIONS: [&str; 9] = ["none", "szip", "zstd", "lz4", "blosc2", "zfp", "sz3", "rle", "roaring"];

@@ -6,19 +6,20 @@
 mod fidelity;
 mod file;
 mod integrity;
+#[cfg(feature = "serde")]
+mod json; // reports as JSON and back
 mod metadata;
 mod numbers; // which object is which when frames were lost
 mod structure;
 mod survey;
+mod survey_files; // the same for files
 
-pub use survey::{Survey, SurveyedObject, survey, survey_source};
+pub use survey::{Survey, SurveyedObject, survey, survey_source, survey_source_with, survey_with};
 
-pub use file::{FileReport, validate_file, validate_source};
+pub use file::{FileReport, validate_buffer, validate_file, validate_source};
 
 use fw_bytes::Limits;
 use fw_report::{Finding, Report, Severity};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 use structure::Structure;
 
 /// How far to look.
@@ -26,6 +27,8 @@ use structure::Structure;
 pub enum ValidateMode {
     /// Structure only.
     Quick,
+    /// Structure and metadata: every description is read, digests are not compared and payloads not decoded.
+    Metadata,
     /// Structure and digests; payloads are not decoded, warnings about structure are left out.
     Checksum,
     /// Structure, metadata and integrity.
@@ -54,7 +57,7 @@ impl ValidateOptions {
 }
 
 /// What validation found in one message.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageReport {
     /// The findings.
     pub report: Report,
@@ -68,17 +71,6 @@ impl MessageReport {
     /// True when nothing is wrong; warnings are allowed.
     pub fn is_ok(&self) -> bool {
         self.report.is_ok()
-    }
-}
-
-impl Serialize for MessageReport {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(4))?;
-        map.serialize_entry("ok", &self.is_ok())?;
-        map.serialize_entry("object_count", &self.object_count)?;
-        map.serialize_entry("hash_verified", &self.hash_verified)?;
-        map.serialize_entry("findings", self.report.findings())?;
-        map.end()
     }
 }
 
@@ -104,6 +96,7 @@ pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageRep
     match options.mode {
         ValidateMode::Quick if options.canonical => metadata::check(&structure, options, &mut report),
         ValidateMode::Quick => {}
+        ValidateMode::Metadata => metadata::check(&structure, options, &mut report),
         ValidateMode::Checksum => {
             report = report.into_iter().filter(|finding| finding.severity == Severity::Error).fold(
                 Report::new(),

@@ -6,10 +6,10 @@
 use super::STRUCTURE;
 use super::ValidateOptions;
 use super::structure::{ObjectEntry, Structure};
+use crate::access::metadata_of;
 use crate::describe::Index;
 use crate::frame::FrameRef;
-use crate::message::metadata_of;
-use crate::wire::FrameType;
+use crate::wire::FrameContent;
 use fw_report::Finding;
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub(super) fn in_doubt(structure: &Structure<'_>, options: &ValidateOptions) -> 
 
 /// Where the objects begin, and their numbers, by the last index that can be read.
 fn index(structure: &Structure<'_>, options: &ValidateOptions) -> Option<BTreeMap<u64, usize>> {
-    let is_index = |frame: &&FrameRef| matches!(frame.frame_type(), FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX);
+    let is_index = |frame: &&FrameRef| frame.content() == Some(FrameContent::Index);
     let body = structure.others.iter().rfind(is_index).map(FrameRef::body)?;
     let listed = Index::spans(body.slice_of(structure.message, 0)?, body.start, &options.limits).ok()?;
     Some(listed.iter().enumerate().map(|(place, span)| (span.start, place)).collect())
@@ -70,8 +70,7 @@ fn counted_from_the_end(structure: &Structure<'_>, options: &ValidateOptions) ->
 
 /// Base entries of the metadata that counts.
 fn entries(structure: &Structure<'_>, options: &ValidateOptions) -> Option<usize> {
-    let is_metadata =
-        |frame: &&FrameRef| matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA);
+    let is_metadata = |frame: &&FrameRef| frame.content() == Some(FrameContent::Metadata);
     let last = structure.others.iter().rfind(is_metadata)?;
     Some(metadata_of(structure.message, last, &options.limits).ok()?.base.len())
 }

@@ -4,7 +4,8 @@ use super::{STRUCTURE, from_error, object_path};
 use crate::error::TensogramError;
 use crate::frame::{FrameRef, Gap, ObjectParts, UnknownFrames, Walk, WalkEvent, object_parts, on_slice};
 use crate::wire::{
-    FrameFlags, FrameType, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble,
+    FrameContent, FrameFlags, FrameType, KnownFrame, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase,
+    Postamble, Preamble,
 };
 use fw_bytes::{ParseError, Span};
 use fw_report::{Finding, Report};
@@ -135,18 +136,9 @@ pub(super) fn check_flags(promised: MessageFlags, seen: MessageFlags, report: &m
     }
 }
 
-/// The flag that promises a frame of this type.
-pub(super) const fn promise_of(frame_type: FrameType) -> MessageFlags {
-    match frame_type {
-        FrameType::HEADER_METADATA => MessageFlags::HEADER_METADATA,
-        FrameType::HEADER_INDEX => MessageFlags::HEADER_INDEX,
-        FrameType::HEADER_HASH => MessageFlags::HEADER_HASHES,
-        FrameType::FOOTER_HASH => MessageFlags::FOOTER_HASHES,
-        FrameType::FOOTER_INDEX => MessageFlags::FOOTER_INDEX,
-        FrameType::FOOTER_METADATA => MessageFlags::FOOTER_METADATA,
-        FrameType::PRECEDER_METADATA => MessageFlags::PRECEDER_METADATA,
-        _ => MessageFlags(0),
-    }
+/// The flag that announces a frame of this type; no bit for types that none announces.
+pub(super) fn announcement_of(frame_type: FrameType) -> MessageFlags {
+    frame_type.known().and_then(KnownFrame::announced_by).unwrap_or_default()
 }
 
 struct Walker<'a, 'r> {
@@ -181,12 +173,12 @@ impl Walker<'_, '_> {
             self.check_gap(before, frame.start());
             self.check_order(&frame);
             self.check_frame_flags(&frame);
-            if frame.frame_type() == FrameType::NTENSOR {
+            if frame.content() == Some(FrameContent::Object) {
                 if let Some(entry) = self.object(frame, self.object_count) {
                     objects.push(entry);
                 }
                 self.object_count += 1;
-            } else if frame.frame_type().phase().is_some() {
+            } else if frame.content().is_some() {
                 others.push(frame);
             }
         }
@@ -220,11 +212,12 @@ impl Walker<'_, '_> {
 
     fn check_order(&mut self, frame: &FrameRef) {
         let frame_type = frame.frame_type();
-        let Some(phase) = frame_type.phase() else {
+        let Some(known) = frame_type.known() else {
             let text = format!("frame {frame_type} is not part of version 3; stepped over by its length");
             self.report.push(Finding::error("invalid_frame_header", text).at(frame.span()).level(STRUCTURE));
             return;
         };
+        let phase = known.phase();
         if phase < self.phase {
             let text = format!("frame of {frame_type} stands behind the {:?} phase", self.phase);
             self.report.push(Finding::error("frame_order_violation", text).at(frame.span()).level(STRUCTURE));
@@ -232,17 +225,17 @@ impl Walker<'_, '_> {
             self.phase = phase;
         }
         if let Some(preceder) = self.preceder.take()
-            && frame_type != FrameType::NTENSOR
+            && known.content() != FrameContent::Object
         {
             let text = format!("preceder at byte {} is followed by {frame_type}", preceder.start());
             let finding = Finding::error("preceder_not_followed_by_object", text).at(frame.span());
             self.report.push(finding.level(STRUCTURE));
         }
-        if frame_type == FrameType::PRECEDER_METADATA {
+        if known.content() == FrameContent::Preceder {
             self.preceder = Some(*frame);
         }
-        let flag = promise_of(frame_type);
-        if frame_type != FrameType::PRECEDER_METADATA && flag.0 != 0 && self.seen.contains(flag) {
+        let flag = announcement_of(frame_type);
+        if known.content() != FrameContent::Preceder && flag.0 != 0 && self.seen.contains(flag) {
             let text = format!("a second frame of {frame_type}; readers disagree which one counts");
             self.report.push(Finding::warning("repeated_frame", text).at(frame.span()).level(STRUCTURE));
         }
@@ -251,8 +244,8 @@ impl Walker<'_, '_> {
 
     fn check_frame_flags(&mut self, frame: &FrameRef) {
         let flags = frame.header().flags;
-        let meaningless =
-            flags.unknown() | FrameFlags::CBOR_AFTER_PAYLOAD.when(frame.frame_type() != FrameType::NTENSOR).0 & flags.0;
+        let meaningless = flags.unknown()
+            | FrameFlags::CBOR_AFTER_PAYLOAD.when(frame.content() != Some(FrameContent::Object)).0 & flags.0;
         if meaningless != 0 {
             let text = format!("frame flags have unused bits 0x{meaningless:04x}");
             let at = frame.start() + 6;

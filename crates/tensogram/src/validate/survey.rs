@@ -1,13 +1,13 @@
 //! What can be told about a message without decoding it, damaged or not: the view behind listings.
 
-use super::structure::{Structure, check_flags, check_postamble, check_preamble, promise_of};
+use super::structure::{Structure, announcement_of, check_flags, check_postamble, check_preamble};
 use super::{ValidateOptions, metadata, numbers};
-use crate::access::{ReadHead, run};
+use crate::access::{ReadHead, full_metadata, merged, metadata_of, preceder_entry, run};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
 use crate::error::Result;
 use crate::frame::{Directory, FrameRef, ObjectParts, Outline, OutlineBuilder};
-use crate::message::{full_metadata, merged, metadata_of, preceder_entry};
-use crate::wire::{FrameFlags, FrameType, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Preamble};
+use crate::options::DecodeOptions;
+use crate::wire::{FrameContent, FrameFlags, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Preamble};
 use fw_bytes::{Limits, Span, Step};
 use fw_report::Report;
 use fw_source::{Buffers, ReadAt, drive};
@@ -42,13 +42,13 @@ pub struct SurveyedObject {
     pub descriptor: Result<DataObjectDescriptor>,
 }
 
-#[cfg(feature = "remote")]
+#[cfg(feature = "async")]
 impl Survey {
     /// What was read of a message part by part. An object whose head cannot be read has no place to show.
     pub(crate) fn of_parts(
         preamble: Option<Preamble>,
         metadata: Result<GlobalMetadata>,
-        heads: Vec<Result<crate::read::access::ObjectHead>>,
+        heads: Vec<Result<crate::access::ObjectHead>>,
     ) -> Self {
         use fw_report::{Finding, Severity};
         let mut report = Report::new();
@@ -70,10 +70,15 @@ impl Survey {
 
 /// Follows a message as far as it goes, and reads metadata and descriptors.
 pub fn survey(message: &[u8]) -> Survey {
-    let options = ValidateOptions::default();
+    survey_with(message, &DecodeOptions::default())
+}
+
+/// [`survey`] with options, of which the limits matter.
+pub fn survey_with(message: &[u8], decode: &DecodeOptions) -> Survey {
+    let options = ValidateOptions { limits: decode.limits, ..ValidateOptions::default() };
     let mut report = Report::new();
     let Some(mut structure) = Structure::read(message, &mut report) else {
-        let metadata = crate::read::decode_metadata(message);
+        let metadata = crate::read::decode_metadata_with(message, decode);
         return Survey { preamble: Preamble::read(message, 0).ok(), metadata, objects: Vec::new(), report };
     };
     report.extend(numbers::settle(&mut structure, &options));
@@ -97,22 +102,30 @@ pub fn survey(message: &[u8]) -> Survey {
 /// # Errors
 /// `Io` when the source cannot be read.
 pub fn survey_source(source: &(impl ReadAt + ?Sized), message: Span) -> Result<Survey> {
+    survey_source_with(source, message, &DecodeOptions::default())
+}
+
+/// [`survey_source`] with options, of which the limits matter.
+///
+/// # Errors
+/// `Io` when the source cannot be read.
+pub fn survey_source_with(source: &(impl ReadAt + ?Sized), message: Span, options: &DecodeOptions) -> Result<Survey> {
     let within = Within { source, message };
-    match faultless(&within) {
+    match faultless(&within, options.limits) {
         Ok(Some(survey)) => Ok(survey),
         Err(error @ crate::TensogramError::Io(_)) => Err(error),
         _ => {
-            let len = usize::try_from(message.len()).map_err(|_| crate::message::too_large())?;
+            let len = usize::try_from(message.len()).map_err(|_| crate::error::too_large())?;
             let mut bytes = fw_codec::alloc::zeroed(len)?;
             source.read_exact_at(message.start, &mut bytes)?;
-            Ok(survey(&bytes))
+            Ok(survey_with(&bytes, options))
         }
     }
 }
 
 /// The survey of a message in which nothing needs a closer look than its frames.
-fn faultless<S: ReadAt + ?Sized>(source: &Within<'_, S>) -> Result<Option<Survey>> {
-    let (len, limits) = (source.message.len(), Limits::default());
+fn faultless<S: ReadAt + ?Sized>(source: &Within<'_, S>, limits: Limits) -> Result<Option<Survey>> {
+    let len = source.message.len();
     let (whole, mut buffers) = (Span::new(0, len), Buffers::new());
     let mut builder = OutlineBuilder::new(len, limits);
     let outline = drive::<_, crate::TensogramError>(source, &mut buffers, |have| builder.poll(have))?;
@@ -152,13 +165,13 @@ fn frames_in_place(outline: &Outline, have: &Buffers) -> Option<MessageFlags> {
         |gap: Span| gap.is_empty() || gap.len() < 8 && have.get(gap).is_some_and(|gap| gap.iter().all(|b| *b == 0));
     for frame in &frames {
         let (frame_type, flags) = (frame.frame_type(), frame.header().flags);
-        let promise = promise_of(frame_type);
-        let repeated = frame_type.phase() != Some(Phase::Body) && seen.contains(promise);
-        let odd = frame_type != FrameType::NTENSOR && flags.contains(FrameFlags::CBOR_AFTER_PAYLOAD);
+        let announced = announcement_of(frame_type);
+        let repeated = frame_type.phase() != Some(Phase::Body) && seen.contains(announced);
+        let odd = frame.content() != Some(FrameContent::Object) && flags.contains(FrameFlags::CBOR_AFTER_PAYLOAD);
         if repeated || odd || flags.unknown() != 0 || !padding(Span::new(end, frame.start())) {
             return None;
         }
-        seen = seen | promise;
+        seen = seen | announced;
         end = frame.end();
     }
     padding(Span::new(end, outline.length.saturating_sub(POSTAMBLE_LEN))).then_some(seen)
@@ -183,8 +196,7 @@ impl<S: ReadAt + ?Sized> ReadAt for Within<'_, S> {
 /// The last metadata frame with the preceders merged in.
 fn assembled(structure: &Structure<'_>, options: &ValidateOptions) -> Result<GlobalMetadata> {
     let frames = structure.others.iter();
-    let is_metadata =
-        |frame: &&FrameRef| matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA);
+    let is_metadata = |frame: &&FrameRef| frame.content() == Some(FrameContent::Metadata);
     let last = frames.clone().rfind(is_metadata);
     let mut last = last.map(|frame| metadata_of(structure.message, frame, &options.limits)).transpose()?;
     if let Some(metadata) = &mut last {
@@ -195,7 +207,7 @@ fn assembled(structure: &Structure<'_>, options: &ValidateOptions) -> Result<Glo
     }
     let count = last.as_ref().map_or(0, |metadata| metadata.base.len());
     let mut preceders = vec![Default::default(); count];
-    for preceder in frames.filter(|frame| frame.frame_type() == FrameType::PRECEDER_METADATA) {
+    for preceder in frames.filter(|frame| frame.content() == Some(FrameContent::Preceder)) {
         // The object it was written for may be among those left out.
         let behind = structure.objects.iter().find(|object| object.frame.start() > preceder.start());
         let all_there = structure.objects.last().is_none_or(|object| object.index + 1 == structure.objects.len());

@@ -4,14 +4,16 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod flags;
+mod frame_footer;
 mod frame_header;
-mod frame_type;
+mod frame_type; // the table of frame types
 mod postamble;
 mod preamble;
 
 pub use flags::{FrameFlags, MessageFlags};
+pub use frame_footer::FrameFooter;
 pub use frame_header::FrameHeader;
-pub use frame_type::{FrameType, Phase};
+pub use frame_type::{FrameContent, FrameType, KnownFrame, Phase};
 pub use postamble::Postamble;
 pub use preamble::Preamble;
 

@@ -4,7 +4,9 @@ use super::{EncodeOptions, StreamingEncoder};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, MetadataMap};
 use crate::error::{Fault, Result, TensogramError};
 use bytes::Bytes;
+use fw_codec::chain::Pipe;
 use fw_source::nonblocking::off_runtime;
+use fw_tensor::Element;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 /// [`StreamingEncoder`] for a socket, a pipe or anything else that is awaited. Objects are encoded off the runtime; one of
@@ -15,15 +17,15 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 ///
 /// ```
 /// use fw_tensogram::*;
-/// use fw_tensor::DType;
 ///
 /// # fw_source::nonblocking::wait_for(async {
 /// let options = EncodeOptions::default();
 /// let mut stream = AsyncStreamingEncoder::new(Vec::new(), &GlobalMetadata::default(), &options).await?;
-/// let descriptor = DataObjectDescriptor::new(DType::UInt8, &[4])?;
-/// stream.write_object(&descriptor, vec![1, 2, 3, 4]).await?;
+/// stream.write_tensor(&[3, 4], vec![273.15f32; 12], Pipe::shuffle().zstd(3)).await?;
+/// stream.write_tensor(&[4], vec![1u8, 2, 3, 4], Pipe::raw()).await?;
 /// let message = stream.finish().await?;
-/// assert_eq!(decode(&message, &DecodeOptions::default())?.1[0].1, [1, 2, 3, 4]);
+/// let view = MessageView::open(&message)?;
+/// assert_eq!(view.object(1)?.values::<u8>(), Some(&[1u8, 2, 3, 4][..]));
 /// # Ok::<(), TensogramError>(())
 /// # }).unwrap();
 /// ```
@@ -55,6 +57,20 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingEncoder<W> {
         let done = inner.write_preceder(entry);
         self.pass_on(inner).await?;
         done
+    }
+
+    /// Encodes and writes a tensor, row-major and in the byte order of this machine, coded as `pipe` states.
+    ///
+    /// # Errors
+    /// As [`StreamingEncoder::write_tensor`].
+    pub async fn write_tensor<T: Element>(
+        &mut self,
+        shape: &[u64],
+        values: Vec<T>,
+        pipe: impl Into<Pipe>,
+    ) -> Result<()> {
+        let (shape, pipe) = (shape.to_vec(), pipe.into());
+        self.work(move |inner| inner.write_tensor(&shape, &values, pipe)).await
     }
 
     /// Encodes and writes one object.

@@ -1,30 +1,51 @@
 //! Messages from typed slices, without writing strides by hand.
 
-use super::{EncodeOptions, encode};
+use super::input::describe_values;
+use super::{EncodeOptions, ObjectInput, encode};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, Value};
-use crate::error::Result;
-use fw_tensor::{Element, TensorError, byte_len};
+use crate::error::{Fault, Result, TensogramError};
+use fw_codec::chain::Pipe;
+use fw_tensor::Element;
 use zerocopy::IntoBytes;
 
 /// Gathers tensors and metadata, and encodes them as one message.
 ///
 /// ```
-/// use fw_tensogram::{MessageBuilder, MessageView};
+/// use fw_tensogram::{MessageBuilder, MessageView, Pipe};
 ///
-/// let temperature = [273.15f64, 274.0, 275.5, 276.25];
+/// let temperature: Vec<f64> = (0..10_000).map(|i| 273.15 + f64::from(i % 100) / 8.0).collect();
+/// let mask = [1u8, 0, 1, 1];
 /// let message = MessageBuilder::new()
 ///     .extra("run", 20240115)
-///     .tensor(&[2, 2], &temperature).unwrap()
+///     .tensor(&[100, 100], &temperature)?
+///     .pipeline(Pipe::pack(16).szip()) // 16-bit integers, entropy-coded
 ///     .base("units", "K")
-///     .encode().unwrap();
-/// let view = MessageView::open(&message).unwrap();
-/// assert_eq!(view.metadata().unwrap().lookup("units").unwrap().as_text(), Some("K"));
+///     .tensor(&[2, 2], &mask)? // without a pipeline the bytes are stored as they are
+///     .encode()?;
+/// assert!(message.len() < 20_000);
+/// let view = MessageView::open(&message)?;
+/// assert_eq!(view.metadata()?.get("units").as_text(), Some("K"));
+/// # Ok::<(), fw_tensogram::TensogramError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MessageBuilder<'a> {
     metadata: GlobalMetadata,
-    objects: Vec<(DataObjectDescriptor, &'a [u8])>,
+    objects: Vec<BuiltObject<'a>>,
     options: EncodeOptions,
+    /// The first call that could not be done; encoding reports it.
+    refusal: Option<Refusal>,
+}
+
+#[derive(Clone, Debug)]
+struct BuiltObject<'a> {
+    descriptor: DataObjectDescriptor,
+    data: &'a [u8],
+}
+
+#[derive(Clone, Debug)]
+struct Refusal {
+    class: fn(Fault) -> TensogramError,
+    fault: Fault,
 }
 
 impl<'a> MessageBuilder<'a> {
@@ -45,36 +66,52 @@ impl<'a> MessageBuilder<'a> {
     /// # Errors
     /// When the number of values does not match the shape.
     pub fn tensor<T: Element>(self, shape: &[u64], values: &'a [T]) -> Result<Self> {
-        let descriptor = DataObjectDescriptor::new(T::DTYPE, shape)?;
-        let (expected, found) = (byte_len(T::DTYPE, shape)?, size_of_val(values) as u64);
-        if expected != found {
-            return Err(TensorError::LengthMismatch { dtype: T::DTYPE, shape: shape.to_vec(), expected, found }.into());
-        }
-        Ok(self.object(descriptor, values.as_bytes()))
+        Ok(self.object(describe_values(shape, values)?, values.as_bytes()))
     }
 
     /// Adds an object with a descriptor of the caller's.
     #[must_use]
     pub fn object(mut self, descriptor: DataObjectDescriptor, data: &'a [u8]) -> Self {
-        self.objects.push((descriptor, data));
+        self.objects.push(BuiltObject { descriptor, data });
         self.metadata.base.push(Default::default());
         self
     }
 
-    /// Sets a key of the last object added.
+    /// Sets a key of the last object added. Before any object it is an error, which encoding reports.
     #[must_use]
     pub fn base(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        if let Some(entry) = self.metadata.base.last_mut() {
-            entry.insert(key.into(), value.into());
+        let key = key.into();
+        match self.metadata.base.last_mut() {
+            Some(entry) => drop(entry.insert(key, value.into())),
+            None => self.refuse_without_object(&format!("base key {key:?}")),
         }
         self
     }
 
-    /// Changes the descriptor of the last object added, to name codecs and their parameters.
+    /// States how the last object added is coded: see [`Pipe`]. Before any object it is an error, which encoding reports.
+    #[must_use]
+    pub fn pipeline(mut self, pipe: impl Into<Pipe>) -> Self {
+        let Some(object) = self.objects.last_mut() else {
+            self.refuse_without_object("pipeline");
+            return self;
+        };
+        match std::mem::take(&mut object.descriptor).with_pipeline(pipe) {
+            Ok(descriptor) => object.descriptor = descriptor,
+            Err(error) => {
+                let fault = error.fault().cloned().unwrap_or_else(|| Fault::misuse("pipeline", error.to_string()));
+                let fault = fault.on(format!("object[{}]", self.objects.len() - 1));
+                self.refuse(TensogramError::Encoding, fault);
+            }
+        }
+        self
+    }
+
+    /// Changes the descriptor of the last object added. Before any object it is an error, which encoding reports.
     #[must_use]
     pub fn describe(mut self, change: impl FnOnce(DataObjectDescriptor) -> DataObjectDescriptor) -> Self {
-        if let Some((descriptor, _)) = self.objects.last_mut() {
-            *descriptor = change(std::mem::take(descriptor));
+        match self.objects.last_mut() {
+            Some(object) => object.descriptor = change(std::mem::take(&mut object.descriptor)),
+            None => self.refuse_without_object("descriptor"),
         }
         self
     }
@@ -89,9 +126,22 @@ impl<'a> MessageBuilder<'a> {
     /// The message.
     ///
     /// # Errors
-    /// As [`encode`].
+    /// As [`encode`]; `Metadata` with the code `no_object_yet` for what was set before any object.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let objects: Vec<_> = self.objects.iter().map(|(descriptor, data)| (descriptor, *data)).collect();
+        if let Some(Refusal { class, fault }) = &self.refusal {
+            return Err(class(fault.clone()));
+        }
+        let objects: Vec<ObjectInput<'_>> =
+            self.objects.iter().map(|BuiltObject { descriptor, data }| ObjectInput { descriptor, data }).collect();
         encode(&self.metadata, &objects, &self.options)
+    }
+
+    fn refuse_without_object(&mut self, what: &str) {
+        let message = format!("{what} set before any tensor or object was added");
+        self.refuse(TensogramError::Metadata, Fault::misuse("no_object_yet", message));
+    }
+
+    fn refuse(&mut self, class: fn(Fault) -> TensogramError, fault: Fault) {
+        self.refusal.get_or_insert(Refusal { class, fault });
     }
 }

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 /// Bytes of a frame whose body has `body_len` bytes, padding excluded.
 pub(crate) const fn frame_len(frame_type: FrameType, body_len: u64) -> u64 {
-    FRAME_HEADER_LEN + body_len + frame_type.footer_len()
+    FRAME_HEADER_LEN + body_len + frame_type.footer().len()
 }
 
 /// `len` with the padding that follows a frame. Lengths here are of memory at hand and cannot overflow.

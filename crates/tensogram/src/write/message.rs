@@ -2,7 +2,7 @@
 
 use super::frames::{COPIED, digest, frame_len, object_len, padded, write_frame, write_object};
 use super::layout::layout;
-use super::{AggregateHash, EncodeOptions};
+use super::{AggregateHash, EncodeOptions, ObjectInput};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, RESERVED, Value};
 use crate::error::{Fault, Result, TensogramError};
 use crate::pipeline::{self, FiniteCheck, Prepared};
@@ -11,17 +11,33 @@ use fw_codec::parallel;
 
 /// Encodes a message: metadata, and each object's elements in the byte order its descriptor names.
 ///
+/// ```
+/// use fw_tensogram::*;
+/// use fw_tensor::DType;
+///
+/// let descriptor = DataObjectDescriptor::new(DType::UInt16, &[300])?.with_pipeline(Pipe::szip())?;
+/// let data = [0; 600];
+/// let objects = [ObjectInput { descriptor: &descriptor, data: &data }];
+/// let message = encode(&GlobalMetadata::default(), &objects, &EncodeOptions::default())?;
+/// assert_eq!(MessageView::open(&message)?.object(0)?.decode(&DecodeOptions::default())?, data);
+/// # Ok::<(), TensogramError>(())
+/// ```
+///
 /// # Errors
 /// `Metadata` for reserved keys, more base entries than objects, descriptors or data lengths that do not fit;
 /// `Encoding` for values or parameters a codec refuses.
-pub fn encode(
+pub fn encode<'a, O: Into<ObjectInput<'a>> + Copy>(
     metadata: &GlobalMetadata,
-    objects: &[(&DataObjectDescriptor, &[u8])],
+    objects: &[O],
     options: &EncodeOptions,
 ) -> Result<Vec<u8>> {
+    encode_objects(metadata, &inputs(objects), options)
+}
+
+fn encode_objects(metadata: &GlobalMetadata, objects: &[ObjectInput<'_>], options: &EncodeOptions) -> Result<Vec<u8>> {
     check_metadata(metadata, objects.len())?;
     // Where all objects are raw, looking at them is most of the work beside copying: both in one go.
-    let raw = objects.iter().all(|(descriptor, _)| descriptor.is_raw());
+    let raw = objects.iter().all(|object| object.descriptor.is_raw());
     let finite = if raw { FiniteCheck::WhileWriting } else { FiniteCheck::First };
     let prepared = prepare_all(objects, options, |descriptor, data, threads| {
         let options = EncodeOptions { threads, ..options.clone() };
@@ -34,14 +50,15 @@ pub fn encode(
 ///
 /// # Errors
 /// As [`encode`]; payloads are stored as given and not decoded to check them.
-pub fn encode_pre_encoded(
+pub fn encode_pre_encoded<'a, O: Into<ObjectInput<'a>> + Copy>(
     metadata: &GlobalMetadata,
-    objects: &[(&DataObjectDescriptor, &[u8])],
+    objects: &[O],
     options: &EncodeOptions,
 ) -> Result<Vec<u8>> {
     check_metadata(metadata, objects.len())?;
-    let prepared =
-        prepare_all(objects, options, |descriptor, payload, _| pipeline::prepare_pre_encoded(descriptor, payload))?;
+    let prepared = prepare_all(&inputs(objects), options, |descriptor, payload, _| {
+        pipeline::prepare_pre_encoded(descriptor, payload)
+    })?;
     assembled(metadata, prepared, options)
 }
 
@@ -73,8 +90,12 @@ fn check_metadata(metadata: &GlobalMetadata, object_count: usize) -> Result<()> 
     check_base_count(metadata.base.len(), object_count)
 }
 
+fn inputs<'a, O: Into<ObjectInput<'a>> + Copy>(objects: &[O]) -> Vec<ObjectInput<'a>> {
+    objects.iter().map(|object| (*object).into()).collect()
+}
+
 fn prepare_all<'a>(
-    objects: &[(&'a DataObjectDescriptor, &'a [u8])],
+    objects: &[ObjectInput<'a>],
     options: &EncodeOptions,
     prepare: impl Fn(&'a DataObjectDescriptor, &'a [u8], usize) -> Result<Prepared<'a>> + Sync,
 ) -> Result<Vec<Prepared<'a>>> {
@@ -82,7 +103,7 @@ fn prepare_all<'a>(
     // On several threads one object's digest is made while another is still being compressed; on one it is made while
     // the object is copied, when its bytes are in the cache.
     let several = options.hashing && objects.len() > 1 && parallel::resolve(options.threads)? > 1;
-    pipeline::map_objects(options.threads, numbered, |(index, (descriptor, data)), threads| {
+    pipeline::map_objects(options.threads, numbered, |(index, ObjectInput { descriptor, data }), threads| {
         let mut prepared = prepare(descriptor, data, threads).map_err(|error| error.on(format!("object[{index}]")))?;
         if several {
             prepared.digest = Some(digest(&prepared));

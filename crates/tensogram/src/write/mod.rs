@@ -4,18 +4,19 @@
 mod awaited; // a message object by object, onto an awaited sink
 mod builder; // messages from typed slices
 mod frames; // one frame onto a sink
+mod input; // what is encoded
 mod layout; // where everything goes
 mod message; // a message in one call
-mod options; // how
 mod stream; // a message object by object
 
 #[cfg(feature = "async")]
 pub use awaited::AsyncStreamingEncoder;
 pub use builder::MessageBuilder;
+pub use input::ObjectInput;
 pub use message::{encode, encode_pre_encoded};
-pub use options::{AggregateHash, EncodeOptions, MaskMethod};
 pub use stream::{Lengths, StreamingEncoder};
 
+use crate::options::{AggregateHash, EncodeOptions};
 pub(crate) use frames::{padded, write_frame};
 pub(crate) use layout::layout;
 pub(crate) use message::tensor_information;

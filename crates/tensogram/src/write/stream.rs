@@ -1,6 +1,9 @@
 //! A message object by object, onto any sink (TG-11.3).
 
+mod reset; // message after message in memory
+
 use super::frames::{SENT, write_frame, write_object};
+use super::input::describe_values;
 use super::message::{check_base_count, tensor_information};
 use super::{AggregateHash, EncodeOptions};
 use crate::describe::{
@@ -9,7 +12,10 @@ use crate::describe::{
 use crate::error::{Fault, Result, TensogramError};
 use crate::pipeline::{self, FiniteCheck, Prepared};
 use crate::wire::{FrameType, MessageFlags, Postamble, Preamble};
+use fw_codec::chain::Pipe;
+use fw_tensor::Element;
 use std::io::{Seek, SeekFrom, Write};
+use zerocopy::IntoBytes;
 
 /// Writes a message while its objects are made: nothing is held back, and the sink need not be seekable.
 ///
@@ -17,13 +23,15 @@ use std::io::{Seek, SeekFrom, Write};
 ///
 /// ```
 /// use fw_tensogram::*;
-/// use fw_tensor::DType;
 ///
-/// let mut stream = StreamingEncoder::new(Vec::new(), &GlobalMetadata::default(), &EncodeOptions::default()).unwrap();
-/// let descriptor = DataObjectDescriptor::new(DType::UInt8, &[4]).unwrap();
-/// stream.write_object(&descriptor, &[1, 2, 3, 4]).unwrap();
-/// let message = stream.finish().unwrap();
-/// assert_eq!(decode(&message, &DecodeOptions::default()).unwrap().1[0].1, [1, 2, 3, 4]);
+/// let mut stream = StreamingEncoder::new(Vec::new(), &GlobalMetadata::default(), &EncodeOptions::default())?;
+/// let field = vec![273.15f32; 12];
+/// stream.write_tensor(&[3, 4], &field, Pipe::shuffle().zstd(3))?;
+/// stream.write_tensor(&[4], &[1u8, 2, 3, 4], Pipe::raw())?;
+/// let message = stream.finish()?;
+/// let view = MessageView::open(&message)?;
+/// assert_eq!(view.object(1)?.values::<u8>(), Some(&[1u8, 2, 3, 4][..]));
+/// # Ok::<(), TensogramError>(())
 /// ```
 #[derive(Debug)]
 pub struct StreamingEncoder<W: Write> {
@@ -90,6 +98,17 @@ impl<W: Write> StreamingEncoder<W> {
         self.put_frame(FrameType::PRECEDER_METADATA, &body)?;
         self.preceder = Some(entry.clone());
         Ok(())
+    }
+
+    /// Encodes and writes a tensor, row-major and in the byte order of this machine, coded as `pipe` states.
+    ///
+    /// # Errors
+    /// When the number of values does not match the shape; as [`StreamingEncoder::write_object`].
+    pub fn write_tensor<T: Element>(&mut self, shape: &[u64], values: &[T], pipe: impl Into<Pipe>) -> Result<()> {
+        let descriptor = describe_values(shape, values)
+            .and_then(|descriptor| descriptor.with_pipeline(pipe))
+            .map_err(|error| error.on(format!("object[{}]", self.entries.len())))?;
+        self.write_object(&descriptor, values.as_bytes())
     }
 
     /// Encodes and writes one object.
@@ -228,25 +247,6 @@ impl<W: Write + Seek> StreamingEncoder<W> {
         self.end()?;
         back_fill(&mut self.sink, self.written)?;
         Ok(self.sink)
-    }
-}
-
-impl StreamingEncoder<Vec<u8>> {
-    /// Ends the message, returns its bytes, and begins a new one with the same metadata.
-    ///
-    /// # Errors
-    /// As [`StreamingEncoder::finish`].
-    pub fn finish_and_reset(&mut self, lengths: Lengths) -> Result<Vec<u8>> {
-        self.end()?;
-        let mut message = std::mem::take(&mut self.sink);
-        if lengths == Lengths::BackFilled {
-            // The sink held nothing before this message: it is emptied here and was filled by `begin`.
-            let mut cursor = std::io::Cursor::new(&mut message);
-            cursor.seek(SeekFrom::End(0))?;
-            back_fill(&mut cursor, self.written)?;
-        }
-        self.begin()?;
-        Ok(message)
     }
 }
 

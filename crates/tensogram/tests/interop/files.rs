@@ -5,8 +5,8 @@ use crate::random::{Random, Sample};
 use crate::{Request, assert_same_object, native_order, reference, without_reserved};
 use fw_bytes::Span;
 use fw_tensogram::{
-    AppendOptions, DataObjectDescriptor, DecodeOptions, MessageState, MetadataMap, RecoverOptions, StreamingEncoder,
-    TailPolicy, TensogramFile, recover_file,
+    AppendOptions, DataObjectDescriptor, DecodeOptions, DecodedMessage, MessageState, MetadataMap, RecoverOptions,
+    StreamingEncoder, TailPolicy, TensogramFile, recover_file,
 };
 use serde_json::Value as Json;
 use std::path::Path;
@@ -113,12 +113,12 @@ fn the_reference_reads_recovered_files() {
             let what = format!("round {round}, message {index}");
             let issues = found["issues"].as_array().unwrap();
             assert!(issues.iter().all(|issue| issue.as_str().unwrap().starts_with("warning")), "{what}: {issues:?}");
-            let (metadata, objects) = ours.decode_message(index, &DecodeOptions::default()).unwrap();
+            let DecodedMessage { metadata, objects } = ours.decode_message(index, &DecodeOptions::default()).unwrap();
             assert_eq!(objects.len(), message.object_count, "{what}");
             assert!(same_map(&unpack_map(&found["extra"]), &metadata.extra), "{what}: {}", found["extra"]);
             let base = unpack_maps(&found["base"]);
             assert!(base.iter().zip(&metadata.base).all(|(theirs, ours)| same_map(theirs, ours)), "{what}: {base:?}");
-            let values: Vec<_> = objects.iter().map(|(_, bytes)| Json::from(hex(bytes))).collect();
+            let values: Vec<_> = objects.iter().map(|object| Json::from(hex(&object.bytes))).collect();
             assert_eq!(found["file"], Json::Array(values), "{what}");
         }
     }
@@ -171,7 +171,7 @@ fn check(path: &Path, held: &[Held]) {
 fn check_values(file: &TensogramFile, held: &[Held]) {
     assert_eq!(file.message_count().unwrap(), held.len());
     for (number, held) in held.iter().enumerate() {
-        let (metadata, objects) = file.decode_message(number, &DecodeOptions::default()).unwrap();
+        let DecodedMessage { metadata, objects } = file.decode_message(number, &DecodeOptions::default()).unwrap();
         assert!(same_map(&metadata.extra, &held.extra), "{number}: {:?}", metadata.extra);
         // Not by equality: there may be NaN among the values.
         let alone = file.metadata(number).unwrap();
@@ -180,10 +180,10 @@ fn check_values(file: &TensogramFile, held: &[Held]) {
         check_base(&metadata.base, held, number);
         assert_eq!(objects.len(), held.objects.len(), "{number}");
         for (index, (given, data)) in held.objects.iter().enumerate() {
-            let (descriptor, bytes) = file.decode_object(number, index, &DecodeOptions::default()).unwrap();
-            assert_eq!((&descriptor, &bytes), (&objects[index].0, &objects[index].1), "{number}: object {index}");
-            crate::assert_same_descriptor(&descriptor, given, &format!("{number}: object {index}"));
-            assert_eq!(hex(&bytes), hex(&native_order(given, data)), "{number}: object {index}");
+            let object = file.decode_object(number, index, &DecodeOptions::default()).unwrap();
+            assert_eq!(object, objects[index], "{number}: object {index}");
+            crate::assert_same_descriptor(&object.descriptor, given, &format!("{number}: object {index}"));
+            assert_eq!(hex(&object.bytes), hex(&native_order(given, data)), "{number}: object {index}");
         }
     }
 }

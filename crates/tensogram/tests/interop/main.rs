@@ -9,8 +9,8 @@ use std::io::{Cursor, Write};
 use std::process::{Command, Stdio};
 
 use fw_tensogram::{
-    AggregateHash, DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, MaskMethod, MetadataMap,
-    Provenance, StreamingEncoder, Value, decode, decode_metadata, encode, encode_pre_encoded, scan,
+    AggregateHash, DataObjectDescriptor, DecodeOptions, DecodedMessage, EncodeOptions, GlobalMetadata, MaskMethod,
+    MetadataMap, Provenance, StreamingEncoder, Value, decode, decode_metadata, encode, encode_pre_encoded, scan,
     verify_canonical_cbor,
 };
 use fw_tensor::{ByteOrder, row_major_strides};
@@ -31,7 +31,8 @@ fn messages_of_the_reference_decode_and_encode_to_the_same_bytes() {
         let sent: Json = serde_json::from_str(line).unwrap();
         let message = unhex(&sent["message"]);
         let request = Request::read(&sent);
-        let (metadata, objects) = decode(&message, &wire_order()).unwrap_or_else(|error| panic!("{number}: {error}"));
+        let DecodedMessage { metadata, objects } =
+            decode(&message, &wire_order()).unwrap_or_else(|error| panic!("{number}: {error}"));
 
         assert!(same_map(&metadata.extra, &request.metadata.extra), "{number}: _extra_ {:?}", metadata.extra);
         assert_eq!(metadata.base.len(), request.objects.len(), "{number}: base entries");
@@ -40,15 +41,15 @@ fn messages_of_the_reference_decode_and_encode_to_the_same_bytes() {
             assert!(same_map(&without_reserved(entry), &given), "{number}: base[{index}] {entry:?}");
         }
         assert_eq!(objects.len(), request.objects.len(), "{number}: objects");
-        for (index, ((descriptor, bytes), (given, data))) in objects.iter().zip(&request.objects).enumerate() {
-            assert_same_descriptor(descriptor, given, &format!("{number}: object {index}"));
-            assert_eq!(hex(bytes), hex(data), "{number}: object {index}");
+        for (index, (object, (given, data))) in objects.iter().zip(&request.objects).enumerate() {
+            assert_same_descriptor(&object.descriptor, given, &format!("{number}: object {index}"));
+            assert_eq!(hex(&object.bytes), hex(data), "{number}: object {index}");
         }
         let native = decode(&message, &DecodeOptions::default().with_verify_hash());
         match native {
-            Ok((_, objects)) => {
-                for ((_, bytes), (descriptor, data)) in objects.iter().zip(&request.objects) {
-                    assert_eq!(hex(bytes), hex(&native_order(descriptor, data)), "{number}: native order");
+            Ok(native) => {
+                for (object, (descriptor, data)) in native.objects.iter().zip(&request.objects) {
+                    assert_eq!(hex(&object.bytes), hex(&native_order(descriptor, data)), "{number}: native order");
                 }
             }
             Err(error) => assert!(!request.options.hashing && error.class() == "MissingHash", "{number}: {error}"),

@@ -209,21 +209,21 @@ fn reference_survives(case: &Case) -> bool {
 
 /// Whether the reference encodes this correctly.
 fn reference_encodes(case: &Case) -> bool {
-    // Its zfp and sz3 encoders read big-endian doubles as if they were little-endian (codecs, clause 11.3).
+    // Its zfp and sz3 encoders read big-endian doubles as if they were little-endian (TG-C1.4).
     let values = matches!(case.descriptor.compression.as_str(), "zfp" | "sz3");
     !(values && case.descriptor.byte_order == ByteOrder::Big)
 }
 
 /// Whether the ranges that the reference reads from its own message are right.
 fn reference_ranges(case: &Case) -> bool {
-    // The offsets it stores may point one block too far back (clause 10.3).
+    // The offsets it stores may point one block too far back (TG-C10.3).
     case.descriptor.compression != "szip" && reads_ranges(case)
 }
 
 /// Whether the reference can read ranges from a correct message.
 fn reads_ranges(case: &Case) -> bool {
     let descriptor = &case.descriptor;
-    // It wants whole items of the type size, and packed payloads may end in the middle of one (clause 9.3).
+    // It wants whole items of the type size, and packed payloads may end in the middle of one (TG-C9.3).
     let bits = descriptor.params.get("sp_bits_per_value").and_then(|bits| bits.as_integer());
     !(descriptor.compression == "blosc2" && bits.is_some_and(|bits| bits % 8 != 0))
 }

@@ -6,7 +6,7 @@ use super::{floats, message, quick, ramp};
 use fw_source::Buffers;
 use fw_source::nonblocking::{drive_async, wait_for};
 use fw_source::remote::StoreSource;
-use fw_tensogram::access::Wanted;
+use fw_tensogram::MessageIndex;
 use fw_tensogram::frame::scan::Scanner;
 use fw_tensogram::{AsyncTensogramFile, DecodeOptions, ScanDirection, ScanOptions, TensogramError, open_source};
 use std::fs::File;
@@ -26,9 +26,9 @@ fn the_first_and_the_last_message_of_a_thousand_cost_at_most_four_requests() {
     drop(file);
     let Some(server) = Server::files(folder.path()) else { return };
     let proxy = Proxy::new(server.address, NO_DELAY);
-    for (wanted, first) in [(Wanted::FromStart(0), 0.0), (Wanted::FromEnd(0), 999.0)] {
+    for (wanted, first) in [(MessageIndex::FromStart(0), 0.0), (MessageIndex::FromEnd(0), 999.0)] {
         let remote = open_source(&proxy.url("thousand.tgm"), &quick()).unwrap();
-        let (_, data) = remote.decode_object(wanted, 0, &DecodeOptions::default()).unwrap();
+        let data = remote.decode_object(wanted, 0, &DecodeOptions::default()).unwrap().bytes;
         assert_eq!(floats(&data), ramp(1024, first));
         let (requests, bytes) = proxy.counted();
         assert!(requests <= 2, "{wanted:?}: {requests} requests");
@@ -61,13 +61,13 @@ fn message_k_costs_about_k_hops_from_its_end() {
     irregular(folder.path(), 60);
     let Some(server) = Server::files(folder.path()) else { return };
     let proxy = Proxy::new(server.address, NO_DELAY);
-    for k in [1u64, 5, 12] {
-        for (wanted, number) in [(Wanted::FromStart(k), k), (Wanted::FromEnd(k), 59 - k)] {
+    for k in [1usize, 5, 12] {
+        for (wanted, number) in [(MessageIndex::FromStart(k), k), (MessageIndex::FromEnd(k), 59 - k)] {
             let remote = open_source(&proxy.url("irregular.tgm"), &quick()).unwrap();
             let metadata = remote.metadata(wanted).unwrap();
-            assert_eq!(metadata.extra["number"].as_integer(), Some(number.into()));
+            assert_eq!(metadata.extra["number"].as_integer(), Some(number as i128));
             let (requests, bytes) = proxy.counted();
-            assert!(requests <= 2 * k + 6, "{wanted:?}: {requests} requests");
+            assert!(requests <= 2 * k as u64 + 6, "{wanted:?}: {requests} requests");
             assert!(bytes < 64 << 10, "{wanted:?}: {bytes} bytes");
         }
     }
@@ -109,7 +109,7 @@ fn a_scan_is_pipelined() {
     let found = best_of_three(|| {
         let remote = open_source(&url, &quick()).unwrap();
         let begun = Instant::now();
-        remote.find(36usize).unwrap();
+        remote.message_span(36usize).unwrap();
         begun.elapsed()
     });
     assert!(found <= sequential.mul_f64(0.6), "{found:?} against {sequential:?}");
@@ -133,19 +133,19 @@ fn one_element_of_each_of_a_hundred_large_messages_costs_little() {
     let Some(server) = Server::files(folder.path()) else { return };
     let proxy = Proxy::new(server.address, NO_DELAY);
     let remote = open_source(&proxy.url("large.tgm"), &quick()).unwrap();
-    let all: Vec<Wanted> = (0..100u64).map(Wanted::FromStart).collect();
+    let all: Vec<MessageIndex> = (0..100).map(MessageIndex::FromStart).collect();
     let options = DecodeOptions::default();
     let values = remote.decode_range_batch(&all, 0, &[(123_456, 1)], &options).unwrap();
-    assert!(values.iter().all(|runs| floats(&runs[0]) == [123_456.0]));
+    assert!(values.iter().all(|runs| floats(&runs.parts[0]) == [123_456.0]));
     let (requests, bytes) = proxy.counted();
     assert!(bytes <= 1_000_000, "{bytes} bytes with everything unknown");
     assert!(requests <= 600, "{requests} requests");
     // With the layout known: a request each, and hardly a byte more than the element.
     let values = remote.decode_range_batch(&all, 0, &[(77, 2)], &options).unwrap();
-    assert!(values.iter().all(|runs| floats(&runs[0]) == [77.0, 78.0]));
+    assert!(values.iter().all(|runs| floats(&runs.parts[0]) == [77.0, 78.0]));
     let (requests, bytes) = proxy.counted();
     assert!(requests <= 100 && bytes <= 800, "{requests} requests, {bytes} bytes");
-    let whole = remote.slice(3usize, 0, &fw_tensor::Selection::new().axis(200_000..200_004), &options).unwrap();
+    let whole = remote.slice(3usize, 0, fw_tensor::Selection::new().axis(200_000..200_004), &options).unwrap();
     assert_eq!(whole.view().to_vec::<f32>().unwrap(), [200_000.0, 200_001.0, 200_002.0, 200_003.0]);
     assert_eq!(proxy.counted(), (1, 16));
 }
@@ -174,7 +174,7 @@ fn a_slice_of_a_blosc2_object_costs_its_map_and_its_blocks() {
     // The head of the frame came with opening; then the trailer, then a block of 128 KiB.
     assert!(requests <= 3 && bytes <= (136 << 10), "{requests} requests, {bytes} bytes");
     // The map is known now.
-    let (_, runs) = remote.decode_range(0usize, 0, &[(5, 3)], &options).unwrap();
+    let runs = remote.decode_range(0usize, 0, &[(5, 3)], &options).unwrap().parts;
     assert_eq!(floats(&runs[0]), values[5..8]);
     let (requests, bytes) = proxy.counted();
     assert!(requests <= 1 && bytes <= (130 << 10), "{requests} requests, {bytes} bytes");
@@ -186,7 +186,7 @@ fn awaited_streamed_and_waited_for_are_the_same() {
     irregular(folder.path(), 5);
     let path = folder.path().join("irregular.tgm");
     let local = fw_tensogram::TensogramFile::open(&path).unwrap();
-    let expected: Vec<Vec<u8>> = local.iter().unwrap().map(Result::unwrap).collect();
+    let expected: Vec<_> = local.read_messages().unwrap().map(Result::unwrap).collect();
     let Some(server) = Server::files(folder.path()) else { return };
     let url = format!("http://{}/irregular.tgm", server.address);
 
@@ -195,18 +195,18 @@ fn awaited_streamed_and_waited_for_are_the_same() {
     runtime.block_on(async {
         use futures_util::StreamExt;
         let remote = AsyncTensogramFile::open_url(&url, &quick()).await.unwrap();
-        let streamed: Vec<Vec<u8>> = remote.messages().map(|bytes| bytes.unwrap().to_vec()).collect().await;
+        let streamed: Vec<Vec<u8>> = remote.read_messages().map(|bytes| bytes.unwrap().to_vec()).collect().await;
         assert_eq!(streamed, expected);
         let waited = open_source(&url, &quick()).unwrap();
         assert_eq!(waited.read_message(4usize).unwrap(), expected[4]);
 
-        let file = fw_tensogram::TensogramFile::open_async(&path).await.unwrap();
-        assert_eq!(file.read_message_async(2).await.unwrap(), expected[2]);
+        let file = fw_tensogram::AsyncTensogramFile::open(&path).await.unwrap();
+        assert_eq!(file.read_message(2).await.unwrap(), expected[2]);
         let options = DecodeOptions::default();
-        let (_, objects) = file.decode_message_async(3, &options).await.unwrap();
-        let (_, remote_objects) = remote.decode_message(3usize, &options).await.unwrap();
+        let objects = file.decode_message(3, &options).await.unwrap().objects;
+        let remote_objects = remote.decode_message(3usize, &options).await.unwrap().objects;
         assert_eq!(objects, remote_objects);
-        let (_, runs) = file.decode_range_async(1, 0, &[(5, 3)], &options).await.unwrap();
+        let runs = file.decode_range(1, 0, &[(5, 3)], &options).await.unwrap().parts;
         assert_eq!(floats(&runs[0]), [6.0, 7.0, 8.0]);
         let local = AsyncTensogramFile::open(&path).await.unwrap();
         assert_eq!(local.message_layouts().await.unwrap(), remote.message_layouts().await.unwrap());
@@ -230,7 +230,7 @@ fn a_listing_reads_no_payload() {
     let Some(server) = Server::files(folder.path()) else { return };
     let proxy = Proxy::new(server.address, NO_DELAY);
     let remote = open_source(&proxy.url("irregular.tgm"), &quick()).unwrap();
-    let surveys = remote.surveys(&(0..20).collect::<Vec<_>>()).unwrap();
+    let surveys = remote.surveys(&(0..20).map(MessageIndex::from).collect::<Vec<_>>()).unwrap();
     let path = folder.path().join("irregular.tgm");
     let local = fw_tensogram::TensogramFile::open(path).unwrap();
     for (index, survey) in surveys.iter().enumerate() {

@@ -29,7 +29,7 @@ fn passing_trouble_is_tried_through_at_every_call() {
     let Some((_server, proxy)) = served(folder.path()) else { return };
     let url = proxy.url("three.tgm");
     let expected = std::fs::read(folder.path().join("three.tgm")).unwrap();
-    let span = open_source(&url, &quick()).unwrap().find(2usize).unwrap();
+    let span = open_source(&url, &quick()).unwrap().message_span(2usize).unwrap();
     // How many requests the read takes when nothing breaks; then each of them breaks, in each way.
     proxy.counted();
     let read = || open_source(&url, &quick())?.read_message(2usize);
@@ -79,7 +79,7 @@ fn an_object_that_is_replaced_is_noticed() {
     let Some((_server, proxy)) = served(folder.path()) else { return };
     let (url, path) = (proxy.url("three.tgm"), folder.path().join("three.tgm"));
     let remote = open_source(&url, &quick()).unwrap();
-    remote.find(1usize).unwrap();
+    remote.message_span(1usize).unwrap();
     let old = std::fs::read(&path).unwrap();
     // Longer than before.
     std::fs::write(&path, [&old[..], &old[..]].concat()).unwrap();

@@ -7,6 +7,7 @@ mod costs; // how many requests and bytes
 mod emulator; // small stores on loopback
 mod faults; // what breaks, and what is said then
 mod gcs; // a store that speaks as Google's does
+mod planned; // many parts by few requests
 mod proxy; // counts, delays, breaks
 mod runtime; // who is held up
 mod s3; // an S3-compatible server

@@ -1,7 +1,7 @@
 //! Decoding holds up no other task of the runtime.
 
+use fw_tensogram::decode_stream;
 use fw_tensogram::{AsyncTensogramFile, DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, encode};
-use fw_tensogram::{TensogramFile, decode_stream};
 use fw_tensor::DType;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -57,9 +57,8 @@ fn decoding_runs_off_the_runtime() {
     runtime.block_on(async {
         let heart = Heart::start();
         let options = DecodeOptions { threads: 1, ..DecodeOptions::default() };
-        let plain = TensogramFile::open_async(&path).await.unwrap();
         let file = AsyncTensogramFile::open(&path).await.unwrap();
-        for what in ["decode_message_async", "decode_message", "decode_object", "slice", "decode_stream"] {
+        for what in ["decode_message", "decode_object", "slice", "decode_stream"] {
             let mut said = String::new();
             // The machine may have had other things to do just then.
             let beat = 'tries: {
@@ -67,9 +66,6 @@ fn decoding_runs_off_the_runtime() {
                     let (beat, longest, took) = heart
                         .beats_during(async {
                             match what {
-                                "decode_message_async" => {
-                                    drop(plain.decode_message_async(0, &options).await.unwrap());
-                                }
                                 "decode_message" => drop(file.decode_message(0usize, &options).await.unwrap()),
                                 "decode_object" => drop(file.decode_object(0usize, 0, &options).await.unwrap()),
                                 "slice" => {

@@ -4,7 +4,7 @@ use super::proxy::{Break, Proxy};
 use super::servers::Server;
 use super::{quick, ramp};
 use fw_source::remote::{RemoteError, StoreOptions, StoreWriter, Stored};
-use fw_tensogram::access::Wanted;
+use fw_tensogram::MessageIndex;
 use fw_tensogram::{
     DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, StreamingEncoder, decode, open_source,
 };
@@ -53,11 +53,11 @@ fn messages_are_streamed_to_a_store_in_parts_and_read_back_in_ranges() {
     // A streamed message: its index is in its footer.
     let remote = open_source(url, &options).unwrap();
     let options_of_reading = DecodeOptions::default();
-    let (_, runs) = remote.decode_range(0usize, 2, &[(1_000_000, 4)], &options_of_reading).unwrap();
+    let runs = remote.decode_range(0usize, 2, &[(1_000_000, 4)], &options_of_reading).unwrap().parts;
     assert_eq!(super::floats(&runs[0]), [1_000_002.0, 1_000_003.0, 1_000_004.0, 1_000_005.0]);
     let (requests, bytes) = proxy.counted();
     assert!(bytes < 64 << 10, "{bytes} bytes in {requests} requests");
-    let (_, objects) = decode(&remote.read_message(0usize).unwrap(), &options_of_reading).unwrap();
+    let objects = decode(&remote.read_message(0usize).unwrap(), &options_of_reading).unwrap().objects;
     assert_eq!(objects.len(), 3);
     assert!(proxy.log().iter().any(|request| request.to_ascii_lowercase().contains("if-match")));
 }
@@ -73,12 +73,12 @@ fn a_replaced_object_fails_the_condition_and_an_abandoned_upload_is_not_there() 
     };
     put(&ramp(50_000, 0.0));
     let remote = open_source(url, &options).unwrap();
-    remote.find(Wanted::FromStart(0)).unwrap();
+    remote.message_span(MessageIndex::FromStart(0)).unwrap();
     put(&ramp(50_000, 7.0));
     let error = remote.decode_object(0usize, 0, &DecodeOptions::default()).unwrap_err();
     assert_eq!((error.class(), error.code()), ("Remote", "remote_changed"), "{error}");
     let again = open_source(url, &options).unwrap();
-    assert_eq!(again.decode_object(0usize, 0, &DecodeOptions::default()).unwrap().1.len(), 200_000);
+    assert_eq!(again.decode_object(0usize, 0, &DecodeOptions::default()).unwrap().bytes.len(), 200_000);
 
     let options = options.with_part_len(5 << 20);
     let mut abandoned = StoreWriter::create("s3://bucket/abandoned.tgm", &options).unwrap();

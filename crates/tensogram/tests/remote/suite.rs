@@ -4,9 +4,9 @@ use super::emulator::Objects;
 use super::proxy::{Break, Proxy};
 use super::{floats, message, ramp};
 use fw_source::remote::{RemoteError, StoreOptions, StoreWriter, Stored};
-use fw_tensogram::access::Wanted;
 use fw_tensogram::{
-    DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, StreamingEncoder, decode, open_source,
+    DataObjectDescriptor, DecodeOptions, DecodedObject, EncodeOptions, GlobalMetadata, MessageIndex, StreamingEncoder,
+    decode, open_source,
 };
 use fw_tensor::{DType, Selection};
 use std::io::Write;
@@ -46,7 +46,7 @@ pub(crate) fn small_objects(served: &Served) {
         assert_eq!(served.proxy.counted(), (1, 0), "{url}");
 
         let remote = open_source(&url, &served.options).unwrap();
-        let (_, data) = remote.decode_object(0usize, 0, &DecodeOptions::default()).unwrap();
+        let data = remote.decode_object(0usize, 0, &DecodeOptions::default()).unwrap().bytes;
         assert_eq!(floats(&data), ramp(100, 1.0), "{url}");
         assert_eq!(remote.source().tag(), stored.tag.as_deref(), "{url}");
         assert_eq!(served.proxy.counted(), (1, bytes.len() as u64), "a small file comes with opening: {url}");
@@ -60,9 +60,9 @@ pub(crate) fn costs(served: &Served) {
     served.put(&url, &served.options, &thirty).unwrap();
     served.proxy.counted();
 
-    for (wanted, number) in [(Wanted::FromStart(0), 0), (Wanted::FromEnd(0), 29)] {
+    for (wanted, number) in [(MessageIndex::FromStart(0), 0), (MessageIndex::FromEnd(0), 29)] {
         let remote = open_source(&url, &served.options).unwrap();
-        let (_, data) = remote.decode_object(wanted, 0, &DecodeOptions::default()).unwrap();
+        let data = remote.decode_object(wanted, 0, &DecodeOptions::default()).unwrap().bytes;
         assert_eq!(floats(&data), ramp(30_000 + 700 * number as usize, number as f32));
         let (requests, bytes) = served.proxy.counted();
         assert!(requests <= 5 && bytes <= data.len() as u64 + (64 << 10), "{wanted:?}: {requests}, {bytes} bytes");
@@ -73,7 +73,7 @@ pub(crate) fn costs(served: &Served) {
     let remote = open_source(&url, &served.options).unwrap();
     let layouts = remote.message_layouts().unwrap();
     assert_eq!(layouts.to_vec(), fw_tensogram::scan(&thirty));
-    let surveys = remote.surveys(&(0..30).collect::<Vec<_>>()).unwrap();
+    let surveys = remote.surveys(&(0..30).map(MessageIndex::from).collect::<Vec<_>>()).unwrap();
     for (number, survey) in surveys.iter().enumerate() {
         let metadata = survey.metadata.as_ref().unwrap();
         assert_eq!(metadata.extra["number"].as_integer(), Some((number as u64).into()));
@@ -83,7 +83,7 @@ pub(crate) fn costs(served: &Served) {
     assert!(requests <= 31 * 4, "{requests} requests for a listing of thirty messages");
     assert!(bytes < 30 * 12_000 + (64 << 10), "{bytes} of {} bytes for a listing", thirty.len());
 
-    let part = remote.slice(17usize, 0, &Selection::new().axis(20_000..20_004), &DecodeOptions::default()).unwrap();
+    let part = remote.slice(17usize, 0, Selection::new().axis(20_000..20_004), &DecodeOptions::default()).unwrap();
     assert_eq!(part.view().to_vec::<f32>().unwrap(), [20_017.0, 20_018.0, 20_019.0, 20_020.0]);
     assert_eq!(served.proxy.counted(), (1, 16), "the layout is known: exactly the elements");
 }
@@ -110,13 +110,13 @@ pub(crate) fn parts(served: &Served) {
     // A streamed message: its index is in its footer.
     let remote = open_source(&url, &options).unwrap();
     assert_eq!(remote.source().object_len(), stored.len);
-    let (_, runs) = remote.decode_range(0usize, 2, &[(300_000, 4)], &DecodeOptions::default()).unwrap();
+    let runs = remote.decode_range(0usize, 2, &[(300_000, 4)], &DecodeOptions::default()).unwrap().parts;
     assert_eq!(floats(&runs[0]), [300_002.0, 300_003.0, 300_004.0, 300_005.0]);
     let (requests, bytes) = served.proxy.counted();
     assert!(requests <= 5 && bytes < 64 << 10, "{requests} requests, {bytes} bytes");
     assert!(served.proxy.log().iter().any(|request| request.to_ascii_lowercase().contains("if-match")));
-    let (_, objects) = decode(&remote.read_message(0usize).unwrap(), &DecodeOptions::default()).unwrap();
-    assert_eq!(floats(&objects[1].1), ramp(400_000, 1.0));
+    let objects = decode(&remote.read_message(0usize).unwrap(), &DecodeOptions::default()).unwrap().objects;
+    assert_eq!(floats(&objects[1].bytes), ramp(400_000, 1.0));
 }
 
 pub(crate) fn versions(served: &Served) {
@@ -124,13 +124,13 @@ pub(crate) fn versions(served: &Served) {
     let put = |from: f32| served.put(&url, &served.options, &message(0, &ramp(50_000, from))).unwrap();
     put(0.0);
     let remote = open_source(&url, &served.options).unwrap();
-    remote.find(0usize).unwrap();
+    remote.message_span(0usize).unwrap();
     // As long as before, and of the same second: only the tag tells.
     put(7.0);
     let error = remote.decode_object(0usize, 0, &DecodeOptions::default()).unwrap_err();
     assert_eq!((error.class(), error.code()), ("Remote", "remote_changed"), "{error}");
     let again = open_source(&url, &served.options).unwrap();
-    let (_, data) = again.decode_object(0usize, 0, &DecodeOptions::default()).unwrap();
+    let data = again.decode_object(0usize, 0, &DecodeOptions::default()).unwrap().bytes;
     assert_eq!(floats(&data), ramp(50_000, 7.0));
 
     let error = open_source(&served.url("absent.tgm"), &served.options).unwrap_err();
@@ -165,7 +165,7 @@ pub(crate) fn trouble(served: &Served) {
     for broken in [Break::Status(500), Break::Status(503), Break::Drop, Break::Half] {
         for call in 0..reads {
             broken_at(call, &[broken]);
-            let (_, data) =
+            let DecodedObject { bytes: data, .. } =
                 read(&served.url("calm.tgm")).unwrap_or_else(|error| panic!("{broken:?} at {call}: {error}"));
             assert_eq!(floats(&data), ramp(300_000, 1.0), "{broken:?} at {call}");
         }

@@ -6,7 +6,7 @@ use super::servers::Server;
 use super::{floats, message, quick, ramp};
 use fw_source::ReadAt;
 use fw_source::remote::{FullRead, RemoteErrorKind, StoreOptions};
-use fw_tensogram::access::Wanted;
+use fw_tensogram::MessageIndex;
 use fw_tensogram::{DecodeOptions, open_source};
 use fw_tensor::Selection;
 use std::time::Duration;
@@ -55,11 +55,12 @@ fn with_permission_everything_is_read_once_and_served_from_there() {
         assert!(remote.source().is_read_whole());
         assert_eq!(remote.source().object_len(), five.len() as u64, "{framing:?}");
         assert_eq!(remote.message_count().unwrap(), 5);
-        for number in 0..5u64 {
-            let (_, data) = remote.decode_object(Wanted::FromStart(number), 0, &DecodeOptions::default()).unwrap();
+        for number in 0..5usize {
+            let data =
+                remote.decode_object(MessageIndex::FromStart(number), 0, &DecodeOptions::default()).unwrap().bytes;
             assert_eq!(floats(&data), ramp(100_000, number as f32), "{framing:?}");
         }
-        let part = remote.slice(3usize, 0, &Selection::new().axis(70_000..70_002), &DecodeOptions::default()).unwrap();
+        let part = remote.slice(3usize, 0, Selection::new().axis(70_000..70_002), &DecodeOptions::default()).unwrap();
         assert_eq!(part.view().to_vec::<f32>().unwrap(), [70_003.0, 70_004.0]);
         let mut all = vec![0; five.len()];
         remote.source().read_exact_at(0, &mut all).unwrap();
@@ -134,7 +135,7 @@ fn a_plain_file_server_is_read_whole() {
     let kind = fw_source::remote::RemoteError::of(&error).unwrap().kind;
     assert_eq!(kind, RemoteErrorKind::NoRanges, "{error}");
     let remote = open_source(&url("five.tgm"), &allowed()).unwrap();
-    let (_, data) = remote.decode_object(Wanted::FromEnd(0), 0, &DecodeOptions::default()).unwrap();
+    let data = remote.decode_object(MessageIndex::FromEnd(0), 0, &DecodeOptions::default()).unwrap().bytes;
     assert_eq!(floats(&data), ramp(100_000, 4.0));
     assert_eq!(open_source(&url("empty.tgm"), &allowed()).unwrap().message_count().unwrap(), 0);
     assert_eq!(open_source(&url("absent.tgm"), &allowed()).unwrap_err().code(), "remote_not_found");

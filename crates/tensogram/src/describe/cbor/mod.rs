@@ -1,7 +1,8 @@
 //! CBOR as Tensogram uses it: any well-formed item is read, only the canonical form is written (TG-5).
 
 mod canonical; // is this the canonical form?
-mod json; // values as JSON
+#[cfg(feature = "serde")]
+mod json; // values as JSON and back
 mod plain; // the usual form, without a tree of values
 mod read; // bytes to values
 mod value; // the value model

@@ -7,7 +7,7 @@
 //! of the file. What is written behind remains is there to the end of the file, or to the next remains.
 
 use crate::error::Result;
-use crate::wire::{ALIGNMENT, FRAME_HEADER_LEN, FrameHeader, FrameType, MAGIC, PREAMBLE_LEN, Preamble};
+use crate::wire::{ALIGNMENT, FRAME_HEADER_LEN, FrameContent, FrameHeader, MAGIC, PREAMBLE_LEN, Preamble};
 use fw_bytes::{Span, align_up};
 use fw_source::ReadAt;
 
@@ -65,12 +65,12 @@ fn broken_frame(source: &(impl ReadAt + ?Sized), start: u64, at: u64, budget: &m
         *budget -= 1;
         source.read_exact_at(position, &mut header)?;
         let Ok(header) = FrameHeader::read(&header, position) else { return Ok(None) };
-        if header.frame_type.phase().is_none() || header.length < header.frame_type.min_len() {
+        if header.frame_type.known().is_none() || header.length < header.frame_type.min_len() {
             return Ok(None);
         }
         let Some(end) = position.checked_add(header.length) else { return Ok(None) };
         if end > at {
-            let holds = header.frame_type == FrameType::NTENSOR;
+            let holds = header.frame_type.content() == Some(FrameContent::Object);
             return Ok(holds.then_some(Span::new(position, end)));
         }
         // Frames are aligned in their message, wherever that stands.

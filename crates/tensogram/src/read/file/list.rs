@@ -3,12 +3,12 @@
 use super::inside::sort_out;
 use super::scan::scan_from;
 use super::unfinished::is_unfinished;
-use crate::access::{ObjectHead, Wanted};
+use crate::access::{MessageIndex, ObjectHead};
 use crate::error::Result;
 use crate::frame::Directory;
 use crate::frame::scan::ScanOptions;
 use crate::wire::{END_MAGIC, MAGIC};
-use fw_bytes::Span;
+use fw_bytes::{Limits, Span};
 use fw_source::{FileSource, ReadAt};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -40,7 +40,7 @@ struct Seen {
 
 /// Where a message is, in one state of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct KnownMessage {
     pub(crate) span: Span,
     /// Counts the states of the file.
     pub(crate) version: u64,
@@ -51,8 +51,10 @@ pub(crate) struct Place {
 pub(super) struct Recent {
     /// The first bytes of the file, which the scan has read; they serve once.
     pub(super) beginning: Option<Vec<u8>>,
-    pub(super) directory: Option<(Span, Arc<Directory>)>,
-    pub(super) head: Option<(Span, Arc<ObjectHead>)>,
+    /// Which message, and the limits under which it was read: under others the answer may be another.
+    of: Option<(Span, Limits)>,
+    pub(super) directory: Option<Arc<Directory>>,
+    pub(super) head: Option<Arc<ObjectHead>>,
 }
 
 impl List {
@@ -78,17 +80,22 @@ impl List {
     }
 
     /// Where a message is.
-    pub(super) fn find(&self, wanted: Wanted) -> Option<Place> {
-        let place = match wanted {
-            Wanted::FromStart(index) => usize::try_from(index).ok()?,
-            Wanted::FromEnd(index) => self.spans.len().checked_sub(usize::try_from(index).ok()?)?.checked_sub(1)?,
-        };
-        Some(Place { span: *self.spans.get(place)?, version: self.version })
+    pub(super) fn find(&self, message: MessageIndex) -> Option<KnownMessage> {
+        let span = *self.spans.get(message.position(self.spans.len())?)?;
+        Some(KnownMessage { span, version: self.version })
     }
 
-    /// What was last read, unless the file has changed since this version: then nothing of it is to be kept or used.
-    pub(super) fn recent(&mut self, version: u64) -> Option<&mut Recent> {
-        (self.version == version).then_some(&mut self.recent)
+    /// What was last read of a message under these limits, to be used and added to; nothing when the file has changed
+    /// since the message was found.
+    pub(super) fn recent(&mut self, message: KnownMessage, limits: &Limits) -> Option<&mut Recent> {
+        if self.version != message.version {
+            return None;
+        }
+        let of = Some((message.span, *limits));
+        if self.recent.of != of {
+            self.recent = Recent { of, beginning: self.recent.beginning.take(), ..Recent::default() };
+        }
+        Some(&mut self.recent)
     }
 
     /// The first bytes of the file, once.

@@ -12,14 +12,16 @@ mod unfinished; // messages whose writer has not come to their end
 pub use append::{AppendOptions, Appender, Durability, TailPolicy};
 pub use scan::{scan_file, scan_source};
 
-use crate::access::Wanted;
+use crate::access::MessageIndex;
 use crate::error::{Fault, Result, TensogramError};
-use crate::message::MessageView;
+use crate::message::{MessageView, Origin};
+use crate::options::DecodeOptions;
 use fw_bytes::Span;
+use fw_source::plan::Cost;
 use fw_source::{AtomicFile, FileSource, ReadAt};
 pub(crate) use inside::sort_out;
+pub(crate) use list::KnownMessage;
 use list::List;
-pub(crate) use list::Place;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,16 +34,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// ```
 /// use fw_tensogram::*;
-/// use fw_tensor::Selection;
+/// use fw_tensor::select;
 ///
 /// let directory = tempfile::tempdir()?;
 /// let file = TensogramFile::create(directory.path().join("fields.tgm"))?;
 /// let descriptor = DataObjectDescriptor::new(fw_tensor::DType::UInt8, &[3])?;
 /// file.append(&GlobalMetadata::default(), &[(&descriptor, &[1, 2, 3])], &EncodeOptions::default())?;
 /// assert_eq!(file.message_count()?, 1);
-/// let (_, bytes) = file.decode_object(0, 0, &DecodeOptions::default())?;
-/// assert_eq!(bytes, [1, 2, 3]);
-/// let last = file.slice(0, 0, &Selection::new().axis(2..3), &DecodeOptions::default())?;
+/// let object = file.decode_object(0, 0, &DecodeOptions::default())?;
+/// assert_eq!(object.bytes, [1, 2, 3]);
+/// let last = file.slice(0, 0, select![2..3], &DecodeOptions::default())?;
 /// assert_eq!(last.data(), [3]);
 /// # Ok::<(), TensogramError>(())
 /// ```
@@ -71,7 +73,7 @@ impl TensogramFile {
     }
 
     /// Maps an existing file and scans it at once. Messages and raw objects are then handed out without copying:
-    /// [`TensogramFile::view`] borrows, [`TensogramFile::message_bytes`] shares and outlives this value.
+    /// [`TensogramFile::view`] borrows, [`TensogramFile::message`] shares and outlives this value.
     ///
     /// A map shows the file as it was when it was mapped; it neither grows nor can be appended to.
     ///
@@ -81,7 +83,7 @@ impl TensogramFile {
     pub fn open_mmap(path: impl AsRef<Path>, promise: fw_source::LeftAlone) -> Result<Self> {
         let map = fw_source::MappedFile::map(&path, promise)?;
         let len = map.bytes().len() as u64;
-        let mut spans = crate::scan(&map);
+        let mut spans = crate::frame::scan::scan(&map);
         let inside = sort_out(&map[..], Span::new(0, len), &mut spans)?;
         let list = Mutex::new(List::fixed(spans, inside, len));
         Ok(Self { path: path.as_ref().to_owned(), backing: Backing::Map(map), list })
@@ -127,8 +129,8 @@ impl TensogramFile {
     /// # Errors
     /// `Framing` when there is none with this index; `Io` when the file cannot be read, or became shorter than it was when
     /// the message was found.
-    pub fn message_span(&self, index: usize) -> Result<Span> {
-        Ok(self.place(index)?.span)
+    pub fn message_span(&self, message: impl Into<MessageIndex>) -> Result<Span> {
+        Ok(self.known(message.into())?.span)
     }
 
     /// Whole messages that are none of the file's: they stand in the payload of a message that was never finished.
@@ -141,17 +143,16 @@ impl TensogramFile {
     }
 
     /// Where a message is now, by any count.
-    pub(crate) fn place(&self, wanted: impl Into<Wanted>) -> Result<Place> {
-        let wanted = wanted.into();
+    pub(crate) fn known(&self, message: MessageIndex) -> Result<KnownMessage> {
         let list = self.refreshed()?;
-        list.find(wanted).ok_or_else(|| match list.shrunk() {
+        list.find(message).ok_or_else(|| match list.shrunk() {
             Some((was, now)) => {
-                let text = format!("no {wanted}: the file had {was} bytes and has {now} now");
+                let text = format!("no {message}: the file had {was} bytes and has {now} now");
                 named(&self.path, &io::Error::new(io::ErrorKind::UnexpectedEof, text)).into()
             }
             None => {
-                let message = format!("no {wanted}, {} has {}", self.path.display(), list.spans().len());
-                TensogramError::Framing(Fault::misuse("message_index_out_of_range", message))
+                let text = format!("no {message}, {} has {}", self.path.display(), list.spans().len());
+                TensogramError::Framing(Fault::misuse("message_index_out_of_range", text))
             }
         })
     }
@@ -177,17 +178,31 @@ impl TensogramFile {
     ///
     /// # Errors
     /// `Framing` when there is none with this index, or its frames cannot be followed; misuse when the file is not mapped.
-    pub fn view(&self, index: usize) -> Result<MessageView<'_>> {
+    pub fn view(&self, message: impl Into<MessageIndex>) -> Result<MessageView<'_>> {
+        self.view_with(message, &DecodeOptions::default())
+    }
+
+    /// [`TensogramFile::view`] with options, which hold for everything that is read of the message.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::view`], and limits.
+    pub fn view_with(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<MessageView<'_>> {
+        let index = message.into();
         let span = self.message_span(index)?;
         let Some(bytes) = self.mapped().and_then(|map| span.slice_of(map, 0)) else {
             let message = format!("{} is not mapped; open_mmap hands out views", self.path.display());
             return Err(TensogramError::Framing(Fault::misuse("not_mapped", message)));
         };
-        MessageView::open(bytes).map_err(|error| error.shifted(span.start).on(format!("message[{index}]")))
+        MessageView::in_file(bytes, options, Origin::new(index, span.start))
+    }
+
+    /// Where the bytes are, as a source.
+    pub(crate) const fn backing(&self) -> &impl ReadAt {
+        &self.backing
     }
 
     /// The mapped bytes.
-    fn mapped(&self) -> Option<&[u8]> {
+    pub(crate) fn mapped(&self) -> Option<&[u8]> {
         match &self.backing {
             Backing::File(_) => None,
             #[cfg(feature = "mmap")]
@@ -235,6 +250,14 @@ impl ReadAt for Backing {
             Self::File(source) => source.read_exact_at(offset, buffer),
             #[cfg(feature = "mmap")]
             Self::Map(map) => map.read_exact_at(offset, buffer),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        match self {
+            Self::File(source) => source.cost(),
+            #[cfg(feature = "mmap")]
+            Self::Map(map) => map.cost(),
         }
     }
 }

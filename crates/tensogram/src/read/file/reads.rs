@@ -1,153 +1,200 @@
 //! Exact reads from a file: only the bytes that matter (TG-12.7, TG-14).
 
-#[cfg(feature = "mmap")]
-use super::Backing;
-use super::{Place, TensogramFile, raw};
+use super::{Backing, KnownMessage, TensogramFile, raw};
 use crate::access::{
-    Access, ObjectHead, ReadDirectory, ReadFirstMetadata, ReadFrame, ReadHead, ReadMetadata, ReadRanges, ReadSlice,
+    CheckEnding, DecodedMessage, DecodedObject, DecodedRanges, MessageDescription, MessageIndex, ObjectHead,
+    ReadDirectory, ReadFirstMetadata, ReadFrame, ReadHead, ReadMachine, ReadMetadata, ReadRanges, ReadSlice,
 };
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
-use crate::error::{Fault, Result, TensogramError};
+use crate::error::{Result, TensogramError, too_large};
 use crate::frame::{Directory, Lookup, on_slice};
-use crate::message::too_large;
-use crate::read::{DecodeOptions, DecodedObject, decode};
+use crate::message::{Message, Origin};
+use crate::options::DecodeOptions;
+use crate::pipeline;
+use bytes::Bytes;
 use fw_bytes::{Limits, Span};
 use fw_source::{Buffers, ReadAt, drive};
-use fw_tensor::{Selection, TensorBuf};
+use fw_tensor::{Element, Selection, TensorBuf};
 use std::sync::Arc;
+use zerocopy::IntoBytes;
 
 impl TensogramFile {
-    /// The bytes of one message.
+    /// The bytes of one message: of a mapped file without a copy, and alive as long as they are held.
     ///
     /// # Errors
     /// As [`TensogramFile::message_span`]; `Io` when the file cannot be read.
-    pub fn read_message(&self, index: usize) -> Result<Vec<u8>> {
-        let span = self.message_span(index)?;
-        // The scan proved that the file has these bytes.
-        let mut bytes = fw_codec::alloc::zeroed(usize::try_from(span.len()).map_err(|_| too_large())?)?;
-        self.backing.read_exact_at(span.start, &mut bytes)?;
-        Ok(bytes)
+    pub fn read_message(&self, message: impl Into<MessageIndex>) -> Result<Bytes> {
+        self.bytes_at(self.message_span(message)?)
     }
 
-    /// The bytes of one message, shared: of a mapped file without a copy, and alive as long as they are held.
+    /// One message, which owns or shares its bytes: those of a mapped file are not copied.
     ///
     /// # Errors
-    /// As [`TensogramFile::read_message`].
-    #[cfg(feature = "mmap")]
-    pub fn message_bytes(&self, index: usize) -> Result<bytes::Bytes> {
-        match &self.backing {
-            Backing::File(_) => self.read_message(index).map(bytes::Bytes::from),
-            Backing::Map(map) => {
-                let span = self.message_span(index)?;
-                // The span was found in the map, so both ends fit the address space.
-                Ok(map.bytes().slice(span.start as usize..span.end as usize))
-            }
-        }
+    /// As [`TensogramFile::read_message`]; framing faults.
+    pub fn message(&self, message: impl Into<MessageIndex>) -> Result<Message> {
+        self.message_with(message, &DecodeOptions::default())
+    }
+
+    /// [`TensogramFile::message`] with options, which hold for everything that is read of the message.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::message`], and limits.
+    pub fn message_with(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<Message> {
+        let index = message.into();
+        let span = self.message_span(index)?;
+        Message::of_file(self.bytes_at(span)?, options, Origin::new(index, span.start))
     }
 
     /// The bytes of every message known now, in order.
     ///
     /// # Errors
     /// `Io` when the file cannot be read.
-    pub fn iter(&self) -> Result<impl Iterator<Item = Result<Vec<u8>>> + '_> {
+    pub fn read_messages(&self) -> Result<impl Iterator<Item = Result<Bytes>> + '_> {
         Ok((0..self.message_count()?).map(|index| self.read_message(index)))
     }
 
     /// Decodes one message, all of it.
     ///
     /// # Errors
-    /// As [`TensogramFile::read_message`] and [`decode`]; bytes and paths count from the start of the file.
-    pub fn decode_message(
-        &self,
-        index: usize,
-        options: &DecodeOptions,
-    ) -> Result<(GlobalMetadata, Vec<DecodedObject>)> {
+    /// As [`TensogramFile::read_message`] and [`decode`](crate::decode); bytes and paths count from the start of the file.
+    pub fn decode_message(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<DecodedMessage> {
+        let index = message.into();
         let span = self.message_span(index)?;
-        let decoded = match self.mapped().and_then(|map| span.slice_of(map, 0)) {
-            Some(bytes) => decode(bytes, options),
-            None => decode(&self.read_message(index)?, options),
-        };
-        decoded.map_err(|error| error.shifted(span.start).on(format!("message[{index}]")))
+        let bytes = self.bytes_at(span)?;
+        crate::message::decode(&bytes, options).map_err(|error| Origin::new(index, span.start).locate(error))
     }
 
     /// The metadata of one message as a full decode gives it: one base entry per object, preceders merged.
     ///
     /// # Errors
     /// As [`TensogramFile::message_span`]; framing and metadata faults of what is read.
-    pub fn metadata(&self, index: usize) -> Result<GlobalMetadata> {
-        let span = self.message_span(index)?;
-        self.run(index, ReadMetadata::new(span, Limits::default()))
+    pub fn metadata(&self, message: impl Into<MessageIndex>) -> Result<GlobalMetadata> {
+        self.metadata_with(message, &DecodeOptions::default())
+    }
+
+    /// [`TensogramFile::metadata`] with options.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::metadata`], and limits.
+    pub fn metadata_with(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<GlobalMetadata> {
+        let index = message.into();
+        self.run(index, ReadMetadata::new(self.message_span(index)?, options.limits))
     }
 
     /// The first metadata frame of one message as it stands; see [`decode_metadata`](crate::decode_metadata).
     ///
     /// # Errors
     /// As [`TensogramFile::metadata`].
-    pub fn decode_metadata(&self, index: usize) -> Result<GlobalMetadata> {
-        let span = self.message_span(index)?;
-        self.run(index, ReadFirstMetadata::new(span, Limits::default()))
+    pub fn decode_metadata(&self, message: impl Into<MessageIndex>) -> Result<GlobalMetadata> {
+        self.decode_metadata_with(message, &DecodeOptions::default())
+    }
+
+    /// [`TensogramFile::decode_metadata`] with options.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::metadata`], and limits.
+    pub fn decode_metadata_with(
+        &self,
+        message: impl Into<MessageIndex>,
+        options: &DecodeOptions,
+    ) -> Result<GlobalMetadata> {
+        let index = message.into();
+        self.run(index, ReadFirstMetadata::new(self.message_span(index)?, options.limits))
     }
 
     /// Metadata and descriptors of one message; payloads are not read.
     ///
     /// # Errors
-    /// As [`TensogramFile::metadata`], and of every descriptor.
-    pub fn decode_descriptors(&self, index: usize) -> Result<(GlobalMetadata, Vec<DataObjectDescriptor>)> {
-        let place = self.place(index)?;
-        let (metadata, directory) = (self.metadata(index)?, self.directory(index, place, &Limits::default())?);
-        let descriptor = |object| {
-            let head = ReadHead::with_directory(place.span, &directory, object, Limits::default())?;
-            Ok(self.run(index, head)?.descriptor)
-        };
-        Ok((metadata, (0..directory.objects.len()).map(descriptor).collect::<Result<_>>()?))
+    /// As [`TensogramFile::metadata`], and those of every descriptor.
+    pub fn decode_descriptors(&self, message: impl Into<MessageIndex>) -> Result<MessageDescription> {
+        self.decode_descriptors_with(message, &DecodeOptions::default())
     }
 
-    /// What can be told about one message without decoding it, damaged or not; of one without faults no payload is read.
+    /// [`TensogramFile::decode_descriptors`] with options; with [`DecodeOptions::verify_hash`] every object is read, and
+    /// its digest compared.
     ///
     /// # Errors
-    /// As [`TensogramFile::message_span`]; faults of the message are part of the answer.
-    pub fn survey(&self, index: usize) -> Result<crate::Survey> {
-        let span = self.message_span(index)?;
-        match self.mapped().and_then(|map| span.slice_of(map, 0)) {
-            Some(bytes) => Ok(crate::survey(bytes)),
-            None => crate::survey_source(&self.backing, span),
-        }
+    /// As [`TensogramFile::decode_descriptors`], digests and limits.
+    pub fn decode_descriptors_with(
+        &self,
+        message: impl Into<MessageIndex>,
+        options: &DecodeOptions,
+    ) -> Result<MessageDescription> {
+        let index = message.into();
+        let known = self.known(index)?;
+        let directory = self.directory(index, known, &options.limits)?;
+        self.run(index, CheckEnding::new(known.span))?;
+        let metadata = self.run(index, ReadMetadata::new(known.span, options.limits))?;
+        let head = |object| Ok(self.read_head(index, known, &directory, object, options)?.descriptor);
+        let descriptors = (0..directory.objects.len()).map(head).collect::<Result<_>>()?;
+        Ok(MessageDescription { metadata, descriptors })
     }
 
     /// Number of objects of one message.
     ///
     /// # Errors
     /// As [`TensogramFile::metadata`].
-    pub fn object_count(&self, index: usize) -> Result<usize> {
-        let place = self.place(index)?;
-        Ok(self.directory(index, place, &Limits::default())?.objects.len())
+    pub fn object_count(&self, message: impl Into<MessageIndex>) -> Result<usize> {
+        self.object_count_with(message, &DecodeOptions::default())
+    }
+
+    /// [`TensogramFile::object_count`] with options.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::metadata`], and limits.
+    pub fn object_count_with(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<usize> {
+        let index = message.into();
+        Ok(self.directory(index, self.known(index)?, &options.limits)?.objects.len())
     }
 
     /// What one object is and where its parts stand in the file; its payload is not read.
     ///
     /// # Errors
     /// As [`TensogramFile::metadata`]; `Object` when there is none with this index.
-    pub fn object_head(&self, index: usize, object: usize) -> Result<ObjectHead> {
-        let place = self.place(index)?;
-        Ok(ObjectHead::clone(&*self.head(index, place, object, &Limits::default())?))
+    pub fn object_head(&self, message: impl Into<MessageIndex>, object: usize) -> Result<ObjectHead> {
+        self.object_head_with(message, object, &DecodeOptions::default())
+    }
+
+    /// [`TensogramFile::object_head`] with options; with [`DecodeOptions::verify_hash`] the whole object is read, and its
+    /// digest compared first.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::object_head`], digests and limits.
+    pub fn object_head_with(
+        &self,
+        message: impl Into<MessageIndex>,
+        object: usize,
+        options: &DecodeOptions,
+    ) -> Result<ObjectHead> {
+        let index = message.into();
+        let known = self.known(index)?;
+        if options.verify_hash {
+            let directory = self.directory(index, known, &options.limits)?;
+            return self.read_head(index, known, &directory, object, options);
+        }
+        Ok(ObjectHead::clone(&*self.head(index, known, object, &options.limits)?))
     }
 
     /// Reads and decodes one object, and nothing else of its message than the index.
     ///
     /// # Errors
     /// As [`TensogramFile::object_head`]; digest and codec faults of this object.
-    pub fn decode_object(&self, index: usize, object: usize, options: &DecodeOptions) -> Result<DecodedObject> {
-        let place = self.place(index)?;
-        let head = self.head(index, place, object, &options.limits)?;
-        if !options.verify_hash && raw::is_direct(&head) {
+    pub fn decode_object(
+        &self,
+        message: impl Into<MessageIndex>,
+        object: usize,
+        options: &DecodeOptions,
+    ) -> Result<DecodedObject> {
+        let index = message.into();
+        let known = self.known(index)?;
+        if let Some(head) = self.plain_head(index, known, object, options)? {
             let len = usize::try_from(head.payload().len()).map_err(|_| too_large())?;
-            let mut out = fw_codec::alloc::zeroed(len)?;
-            self.read_direct(&head, options, &mut out)?;
-            return Ok((head.descriptor.clone(), out));
+            let mut bytes = fw_codec::alloc::zeroed(len)?;
+            self.read_plain(&head, options, &mut bytes)?;
+            return Ok(DecodedObject { descriptor: head.descriptor.clone(), bytes });
         }
-        let directory = self.directory(index, place, &options.limits)?;
-        let frame = ReadFrame::with_directory(place.span, &directory, object, options.limits)?;
-        self.run_then(index, frame, |frame, have| frame.decode(have, options))
+        let machine = self.frame(index, known, object, options)?;
+        self.run_then(index, machine, |frame, have| frame.decode(have, options))
     }
 
     /// Reads and decodes one object into memory the caller gives; its length must be
@@ -157,135 +204,247 @@ impl TensogramFile {
     /// As [`TensogramFile::decode_object`], and when `out` has another length.
     pub fn decode_object_into(
         &self,
-        index: usize,
+        message: impl Into<MessageIndex>,
         object: usize,
         options: &DecodeOptions,
         out: &mut [u8],
     ) -> Result<DataObjectDescriptor> {
-        let place = self.place(index)?;
-        let head = self.head(index, place, object, &options.limits)?;
-        let expected = head.descriptor.decoded_len()?;
-        if out.len() as u64 != expected {
-            let message = format!("buffer of {} bytes for an object of {expected}", out.len());
-            let fault = Fault::misuse("buffer_length_mismatch", message);
-            return Err(TensogramError::Encoding(fault.on(format!("message[{index}].object[{object}]"))));
-        }
-        if !options.verify_hash && raw::is_direct(&head) {
-            self.read_direct(&head, options, out)?;
+        let index = message.into();
+        let known = self.known(index)?;
+        if let Some(head) = self.plain_head(index, known, object, options)? {
+            pipeline::check_room(&head.descriptor, out.len()).map_err(|error| located(index, &head, error))?;
+            self.read_plain(&head, options, out)?;
             return Ok(head.descriptor.clone());
         }
-        let directory = self.directory(index, place, &options.limits)?;
-        let frame = ReadFrame::with_directory(place.span, &directory, object, options.limits)?;
-        self.run_then(index, frame, |frame, have| {
-            let start = frame.frame.start();
-            let view = frame.view(have, &options.limits).map_err(|error| error.shifted(start))?;
-            view.decode_into(options, out).map_err(|error| error.shifted(start).on(format!("object[{object}]")))?;
-            Ok(view.into_descriptor())
-        })
+        let machine = self.frame(index, known, object, options)?;
+        self.run_then(index, machine, |frame, have| frame.decode_into(have, options, out))
     }
 
-    /// Reads runs of elements of one object, `(first, count)` over the flattened tensor; one buffer per run.
+    /// Reads and decodes one object into values of its element type.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::decode_object`], and when `T` is another type.
+    pub fn to_vec<T: Element>(
+        &self,
+        message: impl Into<MessageIndex>,
+        object: usize,
+        options: &DecodeOptions,
+    ) -> Result<Vec<T>> {
+        let index = message.into();
+        let known = self.known(index)?;
+        let options = &DecodeOptions { native_byte_order: true, ..options.clone() };
+        if let Some(head) = self.plain_head(index, known, object, options)? {
+            let mut values =
+                pipeline::values_for::<T>(&head.descriptor).map_err(|error| located(index, &head, error))?;
+            self.read_plain(&head, options, values.as_mut_bytes())?;
+            return Ok(values);
+        }
+        let machine = self.frame(index, known, object, options)?;
+        self.run_then(index, machine, |frame, have| frame.to_vec(have, options))
+    }
+
+    /// The same object of many messages, in the order given.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::decode_object`], for the first message that fails.
+    pub fn decode_object_batch(
+        &self,
+        messages: &[MessageIndex],
+        object: usize,
+        options: &DecodeOptions,
+    ) -> Result<Vec<DecodedObject>> {
+        messages.iter().map(|message| self.decode_object(*message, object, options)).collect()
+    }
+
+    /// Reads runs of elements of one object, `(first, count)` over the flattened tensor; one buffer per run. Digests are
+    /// not verified: that would read everything.
     ///
     /// # Errors
     /// As [`TensogramFile::object_head`]; a run that reaches past the end, codecs that cannot be cut.
     pub fn decode_range(
         &self,
-        index: usize,
+        message: impl Into<MessageIndex>,
         object: usize,
         ranges: &[(u64, u64)],
         options: &DecodeOptions,
-    ) -> Result<(DataObjectDescriptor, Vec<Vec<u8>>)> {
-        let place = self.place(index)?;
-        let head = self.head(index, place, object, &options.limits)?;
-        let machine = ReadRanges::new(ObjectHead::clone(&*head), ranges, options)
-            .map_err(|error| error.on(format!("message[{index}]")))?;
-        Ok((head.descriptor.clone(), self.run(index, machine)?))
+    ) -> Result<DecodedRanges> {
+        let index = message.into();
+        let head = self.head(index, self.known(index)?, object, &options.limits)?;
+        let machine = ReadRanges::new(ObjectHead::clone(&*head), ranges, options);
+        let parts = self.run(index, machine.map_err(|error| error.on(index.path()))?)?;
+        Ok(DecodedRanges { descriptor: head.descriptor.clone(), parts })
+    }
+
+    /// The same runs of elements of one object of many messages, in the order given.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::decode_range`], for the first message that fails.
+    pub fn decode_range_batch(
+        &self,
+        messages: &[MessageIndex],
+        object: usize,
+        ranges: &[(u64, u64)],
+        options: &DecodeOptions,
+    ) -> Result<Vec<DecodedRanges>> {
+        messages.iter().map(|message| self.decode_range(*message, object, ranges, options)).collect()
     }
 
     /// Reads an N-dimensional part of one object: exactly its elements where they stand as they are, the blocks that
-    /// cover them where the codec has blocks, the whole payload otherwise.
+    /// cover them where the codec has blocks, the whole payload otherwise. Digests are not verified.
     ///
     /// # Errors
     /// As [`TensogramFile::object_head`]; a selection that does not fit the shape; codec faults.
     pub fn slice(
         &self,
-        index: usize,
+        message: impl Into<MessageIndex>,
         object: usize,
-        selection: &Selection,
+        selection: impl Into<Selection>,
         options: &DecodeOptions,
     ) -> Result<TensorBuf> {
-        let place = self.place(index)?;
-        let head = self.head(index, place, object, &options.limits)?;
-        let located = |error: TensogramError| error.on(format!("message[{index}].object[{object}]"));
-        if raw::is_direct(&head) {
-            return raw::slice(&self.backing, &head, selection, options).map_err(located);
+        let (index, selection) = (message.into(), selection.into());
+        let head = self.head(index, self.known(index)?, object, &options.limits)?;
+        if head.is_plain() {
+            let limited = pipeline::limited_pipeline(&head.descriptor, head.payload().len(), &options.limits);
+            let part = limited.and_then(|_| raw::slice(&self.backing, &head, &selection, options));
+            return part.map_err(|error| located(index, &head, error));
         }
-        let machine = ReadSlice::new(ObjectHead::clone(&*head), selection.clone(), options)
-            .map_err(|error| error.on(format!("message[{index}]")))?;
-        self.run(index, machine)
+        let machine = ReadSlice::new(ObjectHead::clone(&*head), selection, options);
+        self.run(index, machine.map_err(|error| error.on(index.path()))?)
     }
 
-    /// Where the objects of a message are; remembered for the next read of the same message.
-    fn directory(&self, index: usize, place: Place, limits: &Limits) -> Result<Arc<Directory>> {
-        let known = self.lock().recent(place.version).and_then(|recent| recent.directory.clone());
-        if let Some((_, directory)) = known.filter(|(at, _)| *at == place.span) {
-            return Ok(directory);
+    fn bytes_at(&self, span: Span) -> Result<Bytes> {
+        match &self.backing {
+            Backing::File(source) => {
+                // The scan proved that the file has these bytes.
+                let mut bytes = fw_codec::alloc::zeroed(usize::try_from(span.len()).map_err(|_| too_large())?)?;
+                source.read_exact_at(span.start, &mut bytes)?;
+                Ok(bytes.into())
+            }
+            // The span was found in the map, so both ends fit the address space.
+            #[cfg(feature = "mmap")]
+            Backing::Map(map) => Ok(map.bytes().slice(span.start as usize..span.end as usize)),
         }
-        let directory = Arc::new(self.run(index, ReadDirectory::new(place.span, *limits))?);
-        if let Some(recent) = self.lock().recent(place.version) {
-            recent.directory = Some((place.span, Arc::clone(&directory)));
-        }
-        Ok(directory)
     }
 
-    /// What an object is; remembered for the next read of the same object.
-    fn head(&self, index: usize, place: Place, object: usize, limits: &Limits) -> Result<Arc<ObjectHead>> {
-        let known = self.lock().recent(place.version).and_then(|recent| recent.head.clone());
-        if let Some((_, head)) = known.filter(|(at, head)| *at == place.span && head.index == object) {
-            return Ok(head);
+    /// The head of an object that can be read straight to where it is wanted: its payload is its elements, it is within
+    /// the limits, and no digest is to be compared, which would take the whole frame.
+    fn plain_head(
+        &self,
+        index: MessageIndex,
+        known: KnownMessage,
+        object: usize,
+        options: &DecodeOptions,
+    ) -> Result<Option<Arc<ObjectHead>>> {
+        if options.verify_hash {
+            return Ok(None);
         }
-        let directory = self.directory(index, place, limits)?;
-        let machine = ReadHead::with_directory(place.span, &directory, object, *limits)
-            .map_err(|error| error.on(format!("message[{index}]")))?;
-        let head = Arc::new(self.run(index, machine)?);
-        if let Some(recent) = self.lock().recent(place.version) {
-            recent.head = Some((place.span, Arc::clone(&head)));
+        let head = self.head(index, known, object, &options.limits)?;
+        if !head.is_plain() {
+            return Ok(None);
         }
-        Ok(head)
+        pipeline::limited_pipeline(&head.descriptor, head.payload().len(), &options.limits)
+            .map_err(|error| located(index, &head, error))?;
+        Ok(Some(head))
     }
 
-    fn read_direct(&self, head: &ObjectHead, options: &DecodeOptions, out: &mut [u8]) -> Result<()> {
+    fn read_plain(&self, head: &ObjectHead, options: &DecodeOptions, out: &mut [u8]) -> Result<()> {
         self.backing.read_exact_at(head.payload().start, out)?;
         raw::to_order(head, options, out)
     }
 
-    fn run<A: Access>(&self, index: usize, access: A) -> Result<A::Output> {
-        self.run_then(index, access, |output, _| Ok(output))
+    /// Where the objects of a message are; remembered for the next read of the same message under the same limits.
+    fn directory(&self, index: MessageIndex, known: KnownMessage, limits: &Limits) -> Result<Arc<Directory>> {
+        if let Some(directory) = self.lock().recent(known, limits).and_then(|recent| recent.directory.clone()) {
+            return Ok(directory);
+        }
+        let directory = Arc::new(self.run(index, ReadDirectory::new(known.span, *limits))?);
+        if let Some(recent) = self.lock().recent(known, limits) {
+            recent.directory = Some(Arc::clone(&directory));
+        }
+        Ok(directory)
+    }
+
+    /// What an object is; remembered for the next read of the same object under the same limits.
+    fn head(
+        &self,
+        index: MessageIndex,
+        known: KnownMessage,
+        object: usize,
+        limits: &Limits,
+    ) -> Result<Arc<ObjectHead>> {
+        let recent = self.lock().recent(known, limits).and_then(|recent| recent.head.clone());
+        if let Some(head) = recent.filter(|head| head.index == object) {
+            return Ok(head);
+        }
+        let directory = self.directory(index, known, limits)?;
+        let machine = ReadHead::with_directory(known.span, &directory, object, *limits);
+        let head = Arc::new(self.run(index, machine.map_err(|error| error.on(index.path()))?)?);
+        if let Some(recent) = self.lock().recent(known, limits) {
+            recent.head = Some(Arc::clone(&head));
+        }
+        Ok(head)
+    }
+
+    /// What an object is, read anew, after its digest was compared when the options ask for that.
+    fn read_head(
+        &self,
+        index: MessageIndex,
+        known: KnownMessage,
+        directory: &Directory,
+        object: usize,
+        options: &DecodeOptions,
+    ) -> Result<ObjectHead> {
+        if options.verify_hash {
+            let machine = self.frame(index, known, object, options)?;
+            return self.run_then(index, machine, |frame, have| frame.open(have, options));
+        }
+        let machine = ReadHead::with_directory(known.span, directory, object, options.limits);
+        self.run(index, machine.map_err(|error| error.on(index.path()))?)
+    }
+
+    fn frame(
+        &self,
+        index: MessageIndex,
+        known: KnownMessage,
+        object: usize,
+        options: &DecodeOptions,
+    ) -> Result<ReadFrame> {
+        let directory = self.directory(index, known, &options.limits)?;
+        ReadFrame::with_directory(known.span, &directory, object, options.limits)
+            .map_err(|error| error.on(index.path()))
+    }
+
+    fn run<M: ReadMachine>(&self, index: MessageIndex, machine: M) -> Result<M::Output> {
+        self.run_then(index, machine, |output, _| Ok(output))
     }
 
     /// Runs a machine on the file or the map, and `then` while its bytes are still at hand.
-    fn run_then<A: Access, T>(
+    fn run_then<M: ReadMachine, T>(
         &self,
-        index: usize,
-        mut access: A,
-        then: impl FnOnce(A::Output, &dyn Lookup) -> Result<T>,
+        index: MessageIndex,
+        mut machine: M,
+        then: impl FnOnce(M::Output, &dyn Lookup) -> Result<T>,
     ) -> Result<T> {
-        let located = |error: TensogramError| error.on(format!("message[{index}]"));
-        match self.mapped() {
-            Some(map) => on_slice(map, |have| access.poll(have)).and_then(|output| then(output, &Whole(map))),
+        let done = match self.mapped() {
+            Some(map) => on_slice(map, |have| machine.poll(have)).and_then(|output| then(output, &Whole(map))),
             None => {
                 let mut buffers = Buffers::new();
-                if index == 0
+                if index == MessageIndex::FromStart(0)
                     && let Some(beginning) = self.lock().take_beginning()
                 {
                     buffers.insert(0, beginning);
                 }
-                let output = drive::<_, TensogramError>(&self.backing, &mut buffers, |have| access.poll(have));
+                let output = drive::<_, TensogramError>(&self.backing, &mut buffers, |have| machine.poll(have));
                 output.and_then(|output| then(output, &buffers))
             }
-        }
-        .map_err(located)
+        };
+        done.map_err(|error| error.on(index.path()))
     }
+}
+
+/// An error of an object, in its file.
+fn located(index: MessageIndex, head: &ObjectHead, error: TensogramError) -> TensogramError {
+    head.located(error).on(index.path())
 }
 
 /// A slice as something that can be looked up in behind a pointer.

@@ -1,12 +1,12 @@
 //! What was learnt of a file so far: where its messages are, and what they say about themselves.
 
+use crate::access::{MessageIndex, ObjectHead};
 use crate::describe::GlobalMetadata;
 use crate::frame::Directory;
 use crate::frame::scan::{ScanDirection, ScanOptions, Scanner};
 use crate::read::TensogramFile;
-use crate::read::access::{ObjectHead, Wanted};
-use crate::read::file::Place;
-use fw_bytes::Span;
+use crate::read::file::KnownMessage;
+use fw_bytes::{Limits, Span};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -41,35 +41,43 @@ impl Scans {
     }
 
     /// The message, if it is known; `Err` when it is known that there are fewer.
-    pub(super) fn find(&self, wanted: Wanted) -> Result<Option<Span>, usize> {
+    pub(super) fn find(&self, message: MessageIndex) -> Result<Option<Span>, usize> {
         if let Some(all) = &self.all {
-            let place = match wanted {
-                Wanted::FromStart(index) => usize::try_from(index).ok(),
-                Wanted::FromEnd(index) => {
-                    usize::try_from(index).ok().and_then(|i| all.len().checked_sub(i)?.checked_sub(1))
-                }
-            };
-            return place.and_then(|place| all.get(place)).map_or(Err(all.len()), |span| Ok(Some(*span)));
+            let span = message.position(all.len()).and_then(|position| all.get(position));
+            return span.map_or(Err(all.len()), |span| Ok(Some(*span)));
         }
-        let pick = |list: &[Span], index: u64| usize::try_from(index).ok().and_then(|index| list.get(index)).copied();
-        Ok(match wanted {
-            Wanted::FromStart(i) => pick(self.forward.front(), i).or_else(|| pick(self.both.front(), i)),
-            Wanted::FromEnd(i) => pick(self.backward.back(), i).or_else(|| pick(self.both.back(), i)),
-        })
+        let span = match message {
+            MessageIndex::FromStart(index) => self.forward.front().get(index).or_else(|| self.both.front().get(index)),
+            MessageIndex::FromEnd(index) => self.backward.back().get(index).or_else(|| self.both.back().get(index)),
+        };
+        Ok(span.copied())
     }
 
     /// The scan that finds it soonest. Near the start a scan from both ends would ask the far end for nothing.
-    pub(super) fn scanner(&mut self, wanted: Option<Wanted>) -> &mut Scanner {
-        match wanted {
-            Some(Wanted::FromStart(index)) if index < NEAR => &mut self.forward,
-            Some(Wanted::FromEnd(_)) => &mut self.backward,
+    pub(super) fn scanner(&mut self, message: Option<MessageIndex>) -> &mut Scanner {
+        match message {
+            Some(MessageIndex::FromStart(index)) if index < NEAR => &mut self.forward,
+            Some(MessageIndex::FromEnd(_)) => &mut self.backward,
             _ => &mut self.both,
         }
     }
 
+    /// About how many rounds the scan still takes: two messages each from both ends, one from one end.
+    pub(super) fn rounds_left(&mut self, message: Option<MessageIndex>) -> u64 {
+        let scanner = self.scanner(message);
+        let to_all = scanner.expected() / 2;
+        match message {
+            None => to_all,
+            Some(MessageIndex::FromStart(index)) => to_all.min(index.saturating_sub(scanner.front().len()) as u64),
+            Some(MessageIndex::FromEnd(index)) => {
+                scanner.expected().min(index.saturating_sub(scanner.back().len()) as u64)
+            }
+        }
+    }
+
     /// Keeps the list of a scan that met its end.
-    pub(super) fn settle(&mut self, wanted: Option<Wanted>) {
-        let scanner = self.scanner(wanted);
+    pub(super) fn settle(&mut self, message: Option<MessageIndex>) {
+        let scanner = self.scanner(message);
         if scanner.is_done() {
             let all = scanner.front().iter().chain(scanner.back().iter().rev()).copied().collect();
             self.all = Some(all);
@@ -88,19 +96,22 @@ pub(super) struct Layouts {
 /// One message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
+    /// The limits under which all of it was read: under others the answers may be others.
+    limits: Limits,
     pub(super) directory: Option<Arc<Directory>>,
     pub(super) metadata: Option<Arc<GlobalMetadata>>,
     pub(super) heads: BTreeMap<usize, Arc<ObjectHead>>,
 }
 
 impl Layouts {
-    pub(super) fn of(&self, message: Place) -> Layout {
+    /// What was learnt of a message under these limits.
+    pub(super) fn of(&self, message: KnownMessage, limits: &Limits) -> Layout {
         let known = self.by_span.get(&message.span).filter(|_| message.version == self.version);
-        known.cloned().unwrap_or_default()
+        known.filter(|layout| layout.limits == *limits).cloned().unwrap_or_default()
     }
 
-    /// Keeps what was learnt, unless the file has changed since.
-    pub(super) fn learn(&mut self, message: Place, learn: impl FnOnce(&mut Layout)) {
+    /// Keeps what was learnt under these limits, unless the file has changed since.
+    pub(super) fn learn(&mut self, message: KnownMessage, limits: &Limits, learn: impl FnOnce(&mut Layout)) {
         if message.version < self.version {
             return;
         }
@@ -110,11 +121,15 @@ impl Layouts {
             self.by_span.clear();
             self.version = message.version;
         }
-        learn(self.by_span.entry(message.span).or_default());
+        let layout = self.by_span.entry(message.span).or_default();
+        if layout.limits != *limits {
+            *layout = Layout { limits: *limits, ..Layout::default() };
+        }
+        learn(layout);
     }
 }
 
 /// Messages this close to the start are looked for from there only.
-const NEAR: u64 = 16;
+const NEAR: usize = 16;
 /// Messages whose layout is kept.
 const MOST_LAYOUTS: usize = 4096;

@@ -1,8 +1,9 @@
 //! Objects as they arrive from an asynchronous stream of bytes, before their message ends.
 
-use super::file::told;
+use super::from_source;
 use crate::error::{Result, TensogramError};
-use crate::read::{DecodeOptions, StreamDecoder, StreamEvent};
+use crate::options::DecodeOptions;
+use crate::read::{StreamDecoder, StreamEvent};
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
 use fw_source::nonblocking::off_runtime;
@@ -17,10 +18,10 @@ pub fn decode_stream<P>(pieces: P, options: DecodeOptions) -> impl Stream<Item =
 where
     P: Stream<Item = io::Result<Bytes>> + Send + Unpin,
 {
-    let state = State { pieces, decoder: Some(StreamDecoder::new(options)), told: VecDeque::new(), ended: false };
+    let state = State { pieces, decoder: Some(StreamDecoder::new(options)), events: VecDeque::new(), ended: false };
     stream::unfold(state, |mut state| async move {
         loop {
-            if let Some(event) = state.told.pop_front() {
+            if let Some(event) = state.events.pop_front() {
                 return Some((event, state));
             }
             if state.ended {
@@ -31,7 +32,7 @@ where
                 None => None,
                 Some(Err(error)) => {
                     state.ended = true;
-                    return Some((Err(told(error)), state));
+                    return Some((Err(from_source(error)), state));
                 }
             };
             state.ended = piece.is_none();
@@ -41,15 +42,15 @@ where
                     Some(piece) => decoder.push(&piece),
                     None => decoder.end_of_input(),
                 }
-                let mut events = VecDeque::new();
+                let mut found = VecDeque::new();
                 while let Some(event) = decoder.poll().transpose() {
-                    events.push_back(event);
+                    found.push_back(event);
                 }
-                Ok::<_, TensogramError>((decoder, events))
+                Ok::<_, TensogramError>((decoder, found))
             })
             .await;
             match worked {
-                Ok((decoder, events)) => (state.decoder, state.told) = (Some(decoder), events),
+                Ok((decoder, found)) => (state.decoder, state.events) = (Some(decoder), found),
                 Err(error) => {
                     state.ended = true;
                     return Some((Err(error), state));
@@ -63,6 +64,6 @@ struct State<P> {
     pieces: P,
     /// With the worker while a piece is decoded.
     decoder: Option<StreamDecoder>,
-    told: VecDeque<Result<StreamEvent>>,
+    events: VecDeque<Result<StreamEvent>>,
     ended: bool,
 }

@@ -1,15 +1,16 @@
 //! One object of a message: what it is, and the frame that holds it (TG-8.1, TG-12.7).
 
-use super::{Access, in_source, missing};
+use super::{AtHand, DecodedObject, ReadMachine, ambiguous, in_source, missing, verify_object};
 use crate::describe::{DataObjectDescriptor, MaskDescriptor, MaskKind};
-use crate::error::{Fault, Place, Result, TensogramError};
+use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{
     Based, Directory, FrameRef, Locate, Lookup, ObjectParts, advance, object_frame, object_parts, take,
 };
-use crate::message::{ObjectView, ambiguous, check_masks, frame_bytes, verify_frame_hash};
-use crate::read::{DecodeOptions, DecodedObject};
+use crate::options::DecodeOptions;
+use crate::pipeline;
 use crate::wire::FRAME_HEADER_LEN;
 use fw_bytes::{Limits, Span, Step};
+use fw_tensor::Element;
 
 /// What an object is and where its parts stand; positions count from the start of the source.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +26,22 @@ pub struct ObjectHead {
 }
 
 impl ObjectHead {
+    /// Reads the descriptor of object `index`, whose frame is known; positions are those of the frame.
+    pub(crate) fn read(
+        have: &(impl Lookup + ?Sized),
+        frame: FrameRef,
+        index: usize,
+        limits: &Limits,
+    ) -> Result<Step<Self>> {
+        let parts = advance!(object_parts(&frame, have)?);
+        let cbor = take!(have, parts.descriptor);
+        let descriptor = DataObjectDescriptor::from_cbor(cbor, parts.descriptor.start, limits)?;
+        check_masks(&descriptor, &parts)?;
+        Ok(Step::Done(Self { index, frame, parts, descriptor }))
+    }
+
     /// The same, with positions counted from `base` instead of the start of the source.
-    #[cfg(feature = "remote")]
+    #[cfg(feature = "async")]
     pub(crate) fn rebased(self, base: u64) -> Self {
         let shift = |span: Span| Span::new(span.start.saturating_sub(base), span.end.saturating_sub(base));
         let parts = ObjectParts { descriptor: shift(self.parts.descriptor), region: shift(self.parts.region) };
@@ -48,10 +63,25 @@ impl ObjectHead {
         self.descriptor.masks.iter().flat_map(|masks| masks.iter()).map(|(kind, mask)| (kind, self.mask(mask)))
     }
 
-    pub(super) fn mask(&self, mask: &MaskDescriptor) -> Span {
+    /// Whether the payload is the elements themselves, all of them, with no masks to put back.
+    pub(crate) fn is_plain(&self) -> bool {
+        pipeline::is_plain(&self.descriptor, self.payload().len())
+    }
+
+    /// Adds the place of the object to an error.
+    pub(crate) fn located(&self, error: TensogramError) -> TensogramError {
+        error.on(object_path(self.index))
+    }
+
+    pub(crate) fn mask(&self, mask: &MaskDescriptor) -> Span {
         let start = self.parts.region.start.saturating_add(mask.offset);
         Span::new(start, start.saturating_add(mask.length).min(self.parts.region.end))
     }
+}
+
+/// The part of an error path that names an object.
+pub(crate) fn object_path(index: usize) -> String {
+    format!("object[{index}]")
 }
 
 /// Reads the head of one object: frame header, descriptor offset and descriptor, and no payload.
@@ -81,20 +111,11 @@ impl ReadHead {
             Some(frame) => frame,
             None => *self.found.insert(advance!(self.find.poll(have, head_and_tail)?)),
         };
-        let located = |error: TensogramError| error.on(format!("object[{index}]"));
-        let parts = advance!(object_parts(&frame, have).map_err(located)?);
-        let cbor = take!(have, parts.descriptor);
-        let read = || {
-            let descriptor = DataObjectDescriptor::from_cbor(cbor, parts.descriptor.start, &limits)?;
-            check_masks(&descriptor, &parts)?;
-            Ok(descriptor)
-        };
-        let descriptor = read().map_err(located)?;
-        Ok(Step::Done(ObjectHead { index, frame, parts, descriptor }))
+        ObjectHead::read(have, frame, index, &limits).map_err(|error| error.on(object_path(index)))
     }
 }
 
-impl Access for ReadHead {
+impl ReadMachine for ReadHead {
     type Output = ObjectHead;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<ObjectHead>> {
@@ -116,34 +137,57 @@ pub struct ObjectFrame {
 }
 
 impl ObjectFrame {
-    /// The object, borrowed from the bytes at hand.
-    ///
-    /// # Errors
-    /// `truncated` when they are not at hand after all; faults of the frame, which count from its first byte.
-    pub fn view<'h>(&self, have: &'h (impl Lookup + ?Sized), limits: &Limits) -> Result<ObjectView<'h>> {
-        let bytes = frame_bytes(have, self.frame.span())?;
-        ObjectView::read(bytes, self.frame.rebased(self.frame.start()), self.index, limits)
-            .map_err(|error| error.on(format!("object[{}]", self.index)))
-    }
-
     /// Decodes the object; this is where the work is, and nothing is fetched.
     ///
     /// # Errors
-    /// Digest, framing, metadata and codec faults of the frame.
+    /// Digest, framing, metadata and codec faults of the frame, in this order.
     pub fn decode(&self, have: &(impl Lookup + ?Sized), options: &DecodeOptions) -> Result<DecodedObject> {
-        let start = self.frame.start();
+        let head = self.open(have, options)?;
+        let decoded = pipeline::decode_to_vec(&AtHand::new(&head, have), options);
+        let bytes = decoded.map_err(|error| head.located(error))?;
+        Ok(DecodedObject { descriptor: head.descriptor, bytes })
+    }
+
+    /// Decodes the object into memory the caller gives; its length must be [`DataObjectDescriptor::decoded_len`].
+    ///
+    /// # Errors
+    /// As [`ObjectFrame::decode`], and when `out` has another length.
+    pub fn decode_into(
+        &self,
+        have: &(impl Lookup + ?Sized),
+        options: &DecodeOptions,
+        out: &mut [u8],
+    ) -> Result<DataObjectDescriptor> {
+        let head = self.open(have, options)?;
+        let decoded = pipeline::decode_into(&AtHand::new(&head, have), options, out);
+        decoded.map_err(|error| head.located(error))?;
+        Ok(head.descriptor)
+    }
+
+    /// Decodes the object into values of its element type.
+    ///
+    /// # Errors
+    /// As [`ObjectFrame::decode`], and when `T` is another type.
+    pub fn to_vec<T: Element>(&self, have: &(impl Lookup + ?Sized), options: &DecodeOptions) -> Result<Vec<T>> {
+        let head = self.open(have, options)?;
+        pipeline::decode_values(&AtHand::new(&head, have), options).map_err(|error| head.located(error))
+    }
+
+    /// What the object is, after its digest was compared when the options ask for that: damage in hashed bytes is a
+    /// mismatch, whatever it would parse to.
+    pub(crate) fn open(&self, have: &(impl Lookup + ?Sized), options: &DecodeOptions) -> Result<ObjectHead> {
         if options.verify_hash {
-            // Before anything is parsed: damage in hashed bytes is a mismatch, whatever it would parse to.
-            if !self.frame.has_hash() {
-                return Err(TensogramError::MissingHash { object_index: self.index, place: Place::at(start) });
-            }
-            verify_frame_hash(have, &self.frame, Some(self.index))?;
+            verify_object(have, &self.frame, self.index)?;
         }
-        let options = DecodeOptions { verify_hash: false, ..options.clone() };
-        let object = self.view(have, &options.limits).map_err(|error| error.shifted(start))?;
-        let bytes =
-            object.decode(&options).map_err(|error| error.shifted(start).on(format!("object[{}]", self.index)))?;
-        Ok((object.into_descriptor(), bytes))
+        let located = |error: TensogramError| error.on(object_path(self.index));
+        match ObjectHead::read(have, self.frame, self.index, &options.limits).map_err(located)? {
+            Step::Done(head) => Ok(head),
+            Step::Need(spans) => {
+                let span = spans.first().copied().unwrap_or_default();
+                let text = format!("bytes {span} of the frame are missing");
+                Err(located(TensogramError::Framing(Fault::format("truncated", text).at(span.start))))
+            }
+        }
     }
 }
 
@@ -168,7 +212,7 @@ impl ReadFrame {
     }
 }
 
-impl Access for ReadFrame {
+impl ReadMachine for ReadFrame {
     type Output = ObjectFrame;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<ObjectFrame>> {
@@ -213,8 +257,8 @@ impl FindFrame {
         Ok(Self { message, index, limits, state: Find::Check { span, walked: directory.walked, count } })
     }
 
-    /// Fetches what `wanted` names of the frame's span, and checks that the frame is there.
-    fn poll(&mut self, have: &(impl Lookup + ?Sized), wanted: impl Fn(Span) -> Wanted) -> Result<Step<FrameRef>> {
+    /// Fetches what `parts` names of the frame's span, and checks that the frame is there.
+    fn poll(&mut self, have: &(impl Lookup + ?Sized), parts: impl Fn(Span) -> FrameParts) -> Result<Step<FrameRef>> {
         loop {
             match &mut self.state {
                 Find::Locate { locate, lied } => {
@@ -232,7 +276,7 @@ impl FindFrame {
                     self.state = Find::Check { span, walked: directory.walked, count };
                 }
                 Find::Check { span, walked, count } => {
-                    let absent = missing(have, wanted(*span).into_iter().flatten());
+                    let absent = missing(have, parts(*span).into_iter().flatten());
                     if !absent.is_empty() {
                         return Ok(Step::Need(absent));
                     }
@@ -257,15 +301,31 @@ impl FindFrame {
 }
 
 /// Up to two parts of a frame.
-type Wanted = [Option<Span>; 2];
+type FrameParts = [Option<Span>; 2];
 
 /// The frame header, and the end of the frame, where most descriptors fit; small frames whole.
-fn head_and_tail(span: Span) -> Wanted {
+fn head_and_tail(span: Span) -> FrameParts {
     if span.len() <= SMALL_FRAME {
         return [Some(span), None];
     }
     let head = Span::new(span.start, span.start.saturating_add(FRAME_HEADER_LEN));
     [Some(head), Some(Span::new(span.end.saturating_sub(TAIL_LOOK), span.end))]
+}
+
+/// Refuses masks that reach past the payload region.
+pub(crate) fn check_masks(descriptor: &DataObjectDescriptor, parts: &ObjectParts) -> Result<()> {
+    let region_len = parts.region.len();
+    for (kind, mask) in descriptor.masks.iter().flat_map(|masks| masks.iter()) {
+        let end = mask.offset.checked_add(mask.length);
+        if end.is_none_or(|end| end > region_len) {
+            let (offset, length) = (mask.offset, mask.length);
+            let message =
+                format!("mask of {length} bytes at {offset} reaches past the payload region of {region_len} bytes");
+            let fault = Fault::format("mask_out_of_range", message).at(parts.descriptor.start);
+            return Err(TensogramError::Framing(fault.on(format!("descriptor.masks.{}", kind.key()))));
+        }
+    }
+    Ok(())
 }
 
 const TAIL_LOOK: u64 = 1024;

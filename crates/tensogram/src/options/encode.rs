@@ -85,7 +85,7 @@ impl EncodeOptions {
         }
     }
 
-    pub(super) fn provenance(&self) -> Provenance {
+    pub(crate) fn provenance(&self) -> Provenance {
         self.provenance.clone().unwrap_or_else(Provenance::now)
     }
 }

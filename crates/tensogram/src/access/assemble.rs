@@ -1,9 +1,10 @@
 //! From the frames of a message to its one metadata (TG-10, TG-12.2).
 
+use super::object_path;
 use crate::describe::{GlobalMetadata, HashList, Index, MetadataMap, RESERVED, digest_text};
 use crate::error::{Fault, Place, Result, TensogramError};
 use crate::frame::{FrameRef, Lookup, ObjectRef, Outline, in_doubt};
-use crate::wire::FrameType;
+use crate::wire::FrameContent;
 use fw_bytes::{Limits, Span, checksum::xxh3_64};
 
 /// The bytes of a span of a message.
@@ -46,6 +47,18 @@ pub(crate) fn verify_frame_hash(
     Err(TensogramError::HashMismatch { object_index, expected, actual, place: Place::at(frame.start()) })
 }
 
+/// Compares the digest of a data object with its bytes.
+///
+/// # Errors
+/// `MissingHash` when it carries none, `HashMismatch` when they differ.
+pub(crate) fn verify_object(message: &(impl Lookup + ?Sized), frame: &FrameRef, index: usize) -> Result<()> {
+    if !frame.has_hash() {
+        let missing = TensogramError::MissingHash { object_index: index, place: Place::at(frame.start()) };
+        return Err(missing.on(object_path(index)));
+    }
+    verify_frame_hash(message, frame, Some(index)).map_err(|error| error.on(object_path(index)))
+}
+
 /// The metadata of a full decode: the last metadata frame, padded to one base entry per object, with preceders merged.
 ///
 /// Every index, hash and preceder frame is parsed too, and a faulty one is an error.
@@ -57,26 +70,26 @@ pub(crate) fn full_metadata(
     let mut metadata = None;
     for frame in &outline.others {
         let body = frame.body();
-        match frame.frame_type() {
-            FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA => {
+        match frame.content() {
+            Some(FrameContent::Metadata) => {
                 metadata = Some(metadata_of(message, frame, limits)?);
             }
-            FrameType::HEADER_INDEX | FrameType::FOOTER_INDEX => {
+            Some(FrameContent::Index) => {
                 Index::from_cbor(frame_bytes(message, body)?, body.start, limits)?;
             }
-            FrameType::HEADER_HASH | FrameType::FOOTER_HASH => {
+            Some(FrameContent::Hashes) => {
                 HashList::from_cbor(frame_bytes(message, body)?, body.start, limits)?;
             }
-            // The outline sorts bodies apart and refuses unknown types.
-            _ => {}
+            // The outline keeps the frames of the body elsewhere and refuses unknown types.
+            Some(FrameContent::Preceder | FrameContent::Object) | None => {}
         }
     }
     let own = |object: &ObjectRef| {
         object.preceder.as_ref().map_or(Ok(MetadataMap::new()), |frame| preceder_entry(message, frame, limits))
     };
     let preceders: Vec<MetadataMap> = outline.objects.iter().map(own).collect::<Result<_>>()?;
-    if let (Some(gap), Some(told)) = (&outline.gap, &metadata)
-        && told.base.len() < preceders.len()
+    if let (Some(gap), Some(last)) = (&outline.gap, &metadata)
+        && last.base.len() < preceders.len()
     {
         // Nothing says that no object was lost there; an entry might be taken for another's.
         return Err(in_doubt(gap));
@@ -118,4 +131,13 @@ pub(crate) fn preceder_entry(
             Err(TensogramError::Metadata(Fault::format("preceder_base_count_wrong", message).at(frame.start())))
         }
     }
+}
+
+/// An index and the frames that disagree about how many objects there are: none of them can be told by its number.
+pub(crate) fn ambiguous(index: usize, span: Span, listed: usize, found: usize) -> TensogramError {
+    let text = format!(
+        "no data object frame at {span}, where the index has object {index}; it lists {listed} objects, the message has \
+         {found}, so that one may be lost"
+    );
+    TensogramError::Framing(Fault::format("index_count_mismatch", text).at(span.start).on(format!("object[{index}]")))
 }

@@ -1,6 +1,6 @@
 //! Where the messages of a source are (TG-13).
 
-use super::Access;
+use super::ReadMachine;
 use crate::error::Result;
 use crate::frame::Lookup;
 use crate::frame::scan::{ScanDirection, ScanOptions, Scanner};
@@ -8,7 +8,7 @@ use fw_bytes::{Span, Step};
 use std::fmt;
 
 /// Every message, in order.
-impl Access for Scanner {
+impl ReadMachine for Scanner {
     type Output = Vec<Span>;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Self::Output>> {
@@ -16,17 +16,34 @@ impl Access for Scanner {
     }
 }
 
-/// Which message is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Wanted {
+/// Which message of a file is meant: a number counts from the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MessageIndex {
     /// The message with this index, counted from zero.
-    FromStart(u64),
+    FromStart(usize),
     /// The message with this index from the end: zero is the last one.
-    FromEnd(u64),
+    FromEnd(usize),
 }
 
-impl fmt::Display for Wanted {
+impl MessageIndex {
+    /// The position in a list of `count` messages, when that has one.
+    pub fn position(self, count: usize) -> Option<usize> {
+        match self {
+            Self::FromStart(index) => Some(index).filter(|index| *index < count),
+            Self::FromEnd(index) => count.checked_sub(index)?.checked_sub(1),
+        }
+    }
+
+    /// The first part of an error path: `message[3]`, or `message[-1]` for the last one.
+    pub(crate) fn path(self) -> String {
+        match self {
+            Self::FromStart(index) => format!("message[{index}]"),
+            Self::FromEnd(index) => format!("message[-{}]", index.saturating_add(1)),
+        }
+    }
+}
+
+impl fmt::Display for MessageIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FromStart(index) => write!(f, "message {index}"),
@@ -35,15 +52,9 @@ impl fmt::Display for Wanted {
     }
 }
 
-impl From<u64> for Wanted {
-    fn from(index: u64) -> Self {
-        Self::FromStart(index)
-    }
-}
-
-impl From<usize> for Wanted {
+impl From<usize> for MessageIndex {
     fn from(index: usize) -> Self {
-        Self::FromStart(index as u64)
+        Self::FromStart(index)
     }
 }
 
@@ -55,15 +66,15 @@ impl From<usize> for Wanted {
 #[derive(Clone, Debug)]
 pub struct FindMessage {
     scanner: Scanner,
-    wanted: Wanted,
+    wanted: MessageIndex,
 }
 
 impl FindMessage {
     /// Looks in a source of `len` bytes.
-    pub fn new(len: u64, wanted: Wanted, options: ScanOptions) -> Self {
+    pub fn new(len: u64, wanted: MessageIndex, options: ScanOptions) -> Self {
         let direction = match wanted {
-            Wanted::FromEnd(_) => ScanDirection::Backward,
-            Wanted::FromStart(_) => options.direction,
+            MessageIndex::FromEnd(_) => ScanDirection::Backward,
+            MessageIndex::FromStart(_) => options.direction,
         };
         Self { scanner: Scanner::new(len, ScanOptions { direction, ..options }), wanted }
     }
@@ -81,28 +92,22 @@ impl FindMessage {
 
     fn at(&self) -> Option<Span> {
         let (front, back) = self.found();
-        let pick = |list: &[Span], index: u64| usize::try_from(index).ok().and_then(|index| list.get(index)).copied();
         match self.wanted {
-            Wanted::FromStart(index) => pick(front, index),
-            Wanted::FromEnd(index) => pick(back, index),
+            MessageIndex::FromStart(index) => front.get(index).copied(),
+            MessageIndex::FromEnd(index) => back.get(index).copied(),
         }
     }
 
     /// The same once both ends have met.
     fn at_last(&self) -> Option<Span> {
-        let count = self.count()?;
-        let index = match self.wanted {
-            Wanted::FromStart(index) => Some(index),
-            Wanted::FromEnd(index) => count.checked_sub(index)?.checked_sub(1),
-        };
         let (front, back) = self.found();
-        let index = usize::try_from(index?).ok()?;
+        let index = self.wanted.position(front.len().saturating_add(back.len()))?;
         front.get(index).or_else(|| back.iter().rev().nth(index.checked_sub(front.len())?)).copied()
     }
 }
 
 /// The message, or `None` when there are fewer.
-impl Access for FindMessage {
+impl ReadMachine for FindMessage {
     type Output = Option<Span>;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Option<Span>>> {

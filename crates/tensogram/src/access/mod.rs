@@ -1,6 +1,6 @@
-//! Exact reads: machines that say which bytes they need and do no input or output of their own.
+//! Room 6, exact reads: machines that say which bytes they need and do no input or output of their own.
 //!
-//! Each machine is an [`Access`]: it is polled with the bytes at hand and answers with its result or with the ranges to
+//! Each machine is an [`ReadMachine`]: it is polled with the bytes at hand and answers with its result or with the ranges to
 //! fetch. [`run`] drives one from any [`ReadAt`]; an asynchronous reader or an object store does the same with its own
 //! fetches, in as few round trips as the machine asks for. Positions are those of the source: a message is given by its
 //! [`Span`] in it. Bytes fetched for one machine serve the next when the same [`Buffers`] are used again.
@@ -10,7 +10,8 @@
 //! | where are the messages? | [`Scanner`](crate::frame::scan::Scanner), [`FindMessage`] |
 //! | what does a message say about itself? | [`ReadMetadata`], [`ReadFirstMetadata`] |
 //! | where are its objects? | [`ReadDirectory`] |
-//! | what is object i? | [`ReadHead`] |
+//! | is its end right? | [`CheckEnding`] |
+//! | what is object i? what are all of them? | [`ReadHead`], [`ReadHeads`] |
 //! | its bytes | [`ReadFrame`], then [`ObjectFrame::decode`] |
 //! | runs of its elements, an N-dimensional part of it | [`ReadRanges`], [`ReadSlice`] |
 //!
@@ -32,25 +33,39 @@
 //! # Ok::<(), fw_tensogram::TensogramError>(())
 //! ```
 
+mod assemble; // frames to one metadata
+mod at_hand; // the encoded bytes of an object, as far as they were fetched
+mod decoded; // what reads hand out
 mod directory; // where the objects of a message are
+mod ending; // whether the end of a message fits
+mod heads; // all objects of a message at once
 mod messages; // where the messages of a source are
 mod metadata; // what a message says about itself
 mod object; // one object: what it is, and its frame
 mod part; // runs and slices of one object
 
+pub use decoded::{DecodedMessage, DecodedObject, DecodedRanges, MaskedMessage, MaskedObject, MessageDescription};
 pub use directory::ReadDirectory;
-pub use messages::{FindMessage, Wanted};
+pub use ending::CheckEnding;
+pub use heads::ReadHeads;
+pub use messages::{FindMessage, MessageIndex};
 pub use metadata::{ReadFirstMetadata, ReadMetadata};
 pub use object::{ObjectFrame, ObjectHead, ReadFrame, ReadHead};
 pub use part::{ReadRanges, ReadSlice};
 
+pub(crate) use assemble::{
+    ambiguous, frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash, verify_object,
+};
+pub(crate) use object::{check_masks, object_path};
+
 use crate::error::{Result, TensogramError};
 use crate::frame::Lookup;
+use at_hand::AtHand;
 use fw_bytes::{Span, Step};
 use fw_source::{Buffers, ReadAt, drive};
 
 /// A machine that reads something, whoever fetches its bytes.
-pub trait Access {
+pub trait ReadMachine {
     /// What it reads.
     type Output;
 
@@ -65,8 +80,12 @@ pub trait Access {
 ///
 /// # Errors
 /// Those of the machine, and `Io` from the source.
-pub fn run<A: Access>(source: &(impl ReadAt + ?Sized), buffers: &mut Buffers, mut access: A) -> Result<A::Output> {
-    drive::<_, TensogramError>(source, buffers, |have| access.poll(have))
+pub fn run<M: ReadMachine>(
+    source: &(impl ReadAt + ?Sized),
+    buffers: &mut Buffers,
+    mut machine: M,
+) -> Result<M::Output> {
+    drive::<_, TensogramError>(source, buffers, |have| machine.poll(have))
 }
 
 /// A step whose positions count from the start of `message`, told in positions of the source.

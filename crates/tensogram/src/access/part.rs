@@ -1,14 +1,15 @@
 //! Runs and slices of one object: only the bytes its codec needs (TG-12.5).
 
+use super::at_hand::{AtHand, inside};
 use super::object::ObjectHead;
-use super::{Access, missing};
-use crate::describe::{DataObjectDescriptor, MaskDescriptor};
+use super::{ReadMachine, missing};
 use crate::error::Result;
 use crate::frame::Lookup;
-use crate::pipeline::{self, Encoded, PARTIAL_PAYLOAD, not_at_hand};
-use crate::read::DecodeOptions;
+use crate::options::DecodeOptions;
+use crate::pipeline::{self, PARTIAL_PAYLOAD};
 use fw_bytes::{Span, Step};
-use fw_codec::{Pieces, Window};
+use fw_codec::Pieces;
+use fw_source::plan::union;
 use fw_tensor::{Selection, TensorBuf};
 
 /// Runs of elements, `(first, count)` over the flattened tensor; one buffer per run.
@@ -28,8 +29,8 @@ impl ReadRanges {
     /// # Errors
     /// A run that reaches past the end; elements or codecs that cannot be cut; limits.
     pub fn new(head: ObjectHead, ranges: &[(u64, u64)], options: &DecodeOptions) -> Result<Self> {
-        let located = |error: crate::TensogramError| error.on(format!("object[{}]", head.index));
-        let spans = pipeline::range_spans(&head.descriptor, head.payload().len(), ranges, options).map_err(located)?;
+        let spans = pipeline::range_spans(&head.descriptor, head.payload().len(), ranges, options)
+            .map_err(|error| head.located(error))?;
         let part = Part::new(head, spans, !ranges.is_empty(), options);
         Ok(Self { part, ranges: ranges.to_vec() })
     }
@@ -47,7 +48,7 @@ impl ReadRanges {
     }
 }
 
-impl Access for ReadRanges {
+impl ReadMachine for ReadRanges {
     type Output = Vec<Vec<u8>>;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Self::Output>> {
@@ -69,9 +70,8 @@ impl ReadSlice {
     /// # Errors
     /// A selection that does not fit the shape; elements that are no whole bytes; limits.
     pub fn new(head: ObjectHead, selection: Selection, options: &DecodeOptions) -> Result<Self> {
-        let located = |error: crate::TensogramError| error.on(format!("object[{}]", head.index));
-        let spans =
-            pipeline::slice_spans(&head.descriptor, head.payload().len(), &selection, options).map_err(located)?;
+        let spans = pipeline::slice_spans(&head.descriptor, head.payload().len(), &selection, options)
+            .map_err(|error| head.located(error))?;
         Ok(Self { part: Part::new(head, spans, true, options), selection })
     }
 
@@ -86,7 +86,7 @@ impl ReadSlice {
     }
 }
 
-impl Access for ReadSlice {
+impl ReadMachine for ReadSlice {
     type Output = TensorBuf;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<TensorBuf>> {
@@ -110,21 +110,23 @@ impl Part {
     fn new(head: ObjectHead, spans: Option<Vec<Span>>, masked: bool, options: &DecodeOptions) -> Self {
         let payload = head.payload();
         let whole = spans.is_none();
-        let mut needs: Vec<Span> = match spans {
+        let of_payload: Vec<Span> = match spans {
             None => vec![payload],
             // A payload shorter than its descriptor claims has no such bytes; decoding will say so.
             Some(spans) => spans.iter().filter_map(|span| inside(payload, *span)).collect(),
         };
+        // The masks stay apart, even the one that follows the payload without a gap: decoding looks at the payload alone.
+        let mut needs = union(&of_payload);
         if masked && options.restore_non_finite {
-            needs.extend(head.masks().map(|(_, span)| span));
+            needs.extend(head.masks().map(|(_, span)| span).filter(|span| !span.is_empty()));
         }
-        Self { needs: fw_source::coalesce(&needs, 0), head, options: options.clone(), whole }
+        Self { needs, head, options: options.clone(), whole }
     }
 
     fn poll<T, L: Lookup + ?Sized>(
         &mut self,
         have: &L,
-        decode: impl FnOnce(&Partial<'_, L>, &DecodeOptions) -> Result<Step<T>>,
+        decode: impl FnOnce(&AtHand<'_, L>, &DecodeOptions) -> Result<Step<T>>,
     ) -> Result<Step<T>> {
         let absent = missing(have, self.needs.iter().copied());
         if !absent.is_empty() {
@@ -134,7 +136,7 @@ impl Part {
         let at_hand = self.needs.iter().filter(|span| payload.contains(**span));
         // Everything needed is there: that was just made sure of.
         let pieces = at_hand.filter_map(|span| Some((span.start.saturating_sub(payload.start), have.lookup(*span)?)));
-        let object = Partial { head: &self.head, have, pieces: Pieces::new(pieces) };
+        let object = AtHand::with_pieces(&self.head, have, Pieces::new(pieces));
         match decode(&object, &self.options) {
             Ok(Step::Done(value)) => Ok(Step::Done(value)),
             Ok(Step::Need(spans)) => {
@@ -147,58 +149,7 @@ impl Part {
                 self.needs.push(payload);
                 Ok(Step::need(payload))
             }
-            Err(error) => Err(error.on(format!("object[{}]", self.head.index))),
+            Err(error) => Err(self.head.located(error)),
         }
     }
-}
-
-/// An object of which some bytes are at hand.
-struct Partial<'h, L: ?Sized> {
-    head: &'h ObjectHead,
-    have: &'h L,
-    /// What was asked for of the payload, by position in it.
-    pieces: Pieces<'h>,
-}
-
-impl<L: Lookup + ?Sized> Encoded for Partial<'_, L> {
-    fn descriptor(&self) -> &DataObjectDescriptor {
-        &self.head.descriptor
-    }
-
-    fn payload_len(&self) -> u64 {
-        self.head.payload().len()
-    }
-
-    fn window(&self, span: Option<Span>) -> Result<Window<'_>> {
-        let payload = self.head.payload();
-        let total_len = payload.len();
-        if let Some(bytes) = self.whole_payload() {
-            return Ok(Window::part(bytes, 0, total_len));
-        }
-        let Some(span) = span else { return Ok(Window::scattered(&self.pieces, total_len)) };
-        if span.is_empty() {
-            return Ok(Window::part(&[], span.start, total_len));
-        }
-        let Some(place) = inside(payload, span) else { return Ok(Window::part(&[], 0, total_len)) };
-        let bytes = self.have.lookup(place).ok_or_else(|| not_at_hand(span))?;
-        Ok(Window::part(bytes, span.start, total_len))
-    }
-
-    fn whole_payload(&self) -> Option<&[u8]> {
-        let payload = self.head.payload();
-        if payload.is_empty() { Some(&[]) } else { self.have.lookup(payload) }
-    }
-
-    fn mask_blob(&self, mask: &MaskDescriptor) -> Result<&[u8]> {
-        let span = self.head.mask(mask);
-        if span.is_empty() {
-            return Ok(&[]);
-        }
-        self.have.lookup(span).ok_or_else(|| not_at_hand(span))
-    }
-}
-
-/// A span of the payload as a place in the source, when the payload has it.
-fn inside(payload: Span, span: Span) -> Option<Span> {
-    span.shifted(payload.start).filter(|place| payload.contains(*place))
 }

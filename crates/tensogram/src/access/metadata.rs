@@ -1,14 +1,13 @@
 //! What a message says about itself (TG-12.4, TG-12.7).
 
-use super::{Access, in_source, missing};
+use super::{ReadMachine, full_metadata, in_source, merged, metadata_of, missing};
 use crate::describe::GlobalMetadata;
 use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{
     Based, Directory, FIRST_READ, FrameRef, Locate, Lookup, Outline, OutlineBuilder, UnknownFrames, Walk, WalkEvent,
     advance, take,
 };
-use crate::message::{full_metadata, merged, metadata_of};
-use crate::wire::{FrameType, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble};
+use crate::wire::{FrameContent, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble};
 use fw_bytes::{Limits, Span, Step};
 
 /// The metadata as a full decode gives it: the last metadata frame, with one base entry per object.
@@ -119,7 +118,7 @@ impl ReadMetadata {
     }
 }
 
-impl Access for ReadMetadata {
+impl ReadMachine for ReadMetadata {
     type Output = GlobalMetadata;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<GlobalMetadata>> {
@@ -175,7 +174,7 @@ impl ReadFirstMetadata {
     }
 }
 
-impl Access for ReadFirstMetadata {
+impl ReadMachine for ReadFirstMetadata {
     type Output = GlobalMetadata;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<GlobalMetadata>> {
@@ -185,5 +184,5 @@ impl Access for ReadFirstMetadata {
 }
 
 const fn is_metadata(frame: &FrameRef) -> bool {
-    matches!(frame.frame_type(), FrameType::HEADER_METADATA | FrameType::FOOTER_METADATA)
+    matches!(frame.content(), Some(FrameContent::Metadata))
 }

@@ -1,6 +1,6 @@
 //! Where the objects of a message are (TG-12.7).
 
-use super::{Access, in_source};
+use super::{ReadMachine, in_source};
 use crate::error::Result;
 use crate::frame::{Based, Directory, Locate, Lookup};
 use fw_bytes::{Limits, Span, Step};
@@ -21,7 +21,7 @@ impl ReadDirectory {
     }
 }
 
-impl Access for ReadDirectory {
+impl ReadMachine for ReadDirectory {
     type Output = Directory;
 
     fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Directory>> {

@@ -1,0 +1,53 @@
+//! A message in one call: every frame followed, every object decoded (TG-12.1).
+
+use super::object::ObjectView;
+use crate::access::{
+    DecodedMessage, DecodedObject, MaskedMessage, MaskedObject, full_metadata, object_path, verify_object,
+};
+use crate::describe::GlobalMetadata;
+use crate::error::{Result, TensogramError};
+use crate::frame::Outline;
+use crate::options::DecodeOptions;
+use crate::pipeline::map_objects;
+
+/// Reads a whole message: its metadata and every object.
+pub(crate) fn decode(message: &[u8], options: &DecodeOptions) -> Result<DecodedMessage> {
+    let (metadata, objects) = open(message, options)?;
+    // Opening has verified the digests already.
+    let options = DecodeOptions { verify_hash: false, ..options.clone() };
+    let objects = map_objects(options.threads, objects, |object, threads| {
+        let options = DecodeOptions { threads, ..options.clone() };
+        let bytes = object.decode(&options).map_err(|error| error.on(object_path(object.index())))?;
+        Ok(DecodedObject { descriptor: object.into_descriptor(), bytes })
+    })?;
+    Ok(DecodedMessage { metadata, objects })
+}
+
+/// Reads a whole message without putting NaN and infinities back.
+pub(crate) fn decode_with_masks(message: &[u8], options: &DecodeOptions) -> Result<MaskedMessage> {
+    let (metadata, objects) = open(message, options)?;
+    let options = DecodeOptions { verify_hash: false, restore_non_finite: false, ..options.clone() };
+    let masked = |object: ObjectView<'_>| {
+        let located = |error: TensogramError| error.on(object_path(object.index()));
+        let bytes = object.decode(&options).map_err(located)?;
+        let masks = object.decode_masks_with(&options).map_err(located)?;
+        Ok(MaskedObject { descriptor: object.into_descriptor(), bytes, masks })
+    };
+    Ok(MaskedMessage { metadata, objects: objects.into_iter().map(masked).collect::<Result<_>>()? })
+}
+
+fn open<'a>(message: &'a [u8], options: &DecodeOptions) -> Result<(GlobalMetadata, Vec<ObjectView<'a>>)> {
+    let outline = Outline::of(message, &options.limits)?;
+    if options.verify_hash {
+        // Before anything is parsed: damage anywhere in hashed bytes is a mismatch, whatever it would parse to.
+        for (index, object) in outline.objects.iter().enumerate() {
+            verify_object(message, &object.frame, index)?;
+        }
+    }
+    let metadata = full_metadata(message, &outline, &options.limits)?;
+    let view = |(index, frame)| {
+        ObjectView::read(message, frame, index, &options.limits).map_err(|error| error.on(object_path(index)))
+    };
+    let frames = outline.objects.iter().map(|object| object.frame);
+    Ok((metadata, frames.enumerate().map(view).collect::<Result<_>>()?))
+}
