@@ -1,6 +1,6 @@
 //! What can go wrong, in the class names that users of the format know, each with what was read and where.
 
-use crate::Dtype;
+use crate::dtype::Dtype;
 use std::fmt;
 use std::io;
 

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use fw_bintensors::{BinTensors, Dtype, TensorView, serialize};
-//! use fw_tensor::Selection;
+//! use fw_tensor::AxisSlice;
 //!
 //! let values: Vec<u8> = [0.0f32, 1.0, 2.0, 3.0, 4.0, 5.0].iter().flat_map(|v| v.to_le_bytes()).collect();
 //! let bytes = serialize([("attn.0", TensorView::new(Dtype::F32, [1, 2, 3], &values)?)], &None)?;
@@ -14,24 +14,27 @@
 //! let file = BinTensors::deserialize(&bytes)?;
 //! let tensor = file.tensor("attn.0")?;
 //! assert_eq!(tensor.to_vec::<f32>()?[4], 4.0);
-//! let column = tensor.slice(&Selection::new().ellipsis().axis(-1))?;
+//! let column = tensor.slice((AxisSlice::Ellipsis, -1))?;
 //! assert_eq!((column.shape(), column.chunks().count()), (&[1, 2][..], 2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
 
-mod describe; // 2 numbers and text -> descriptions of tensors
+// Rooms in the order data flows; each uses only those before it.
+mod dtype; // element types and their numbers
 mod error; // what can go wrong, by class
-mod inspect;
-mod read; // 3 descriptions -> tensors
-pub mod validate; // every fault of a file, for people
 mod wire; // 1 bytes -> numbers and text
-mod write; // tensors -> bytes // a file -> a tree of named byte ranges
+mod describe; // 2 numbers and text -> descriptions of tensors
+mod read; // 3 descriptions -> tensors
+mod write; // tensors -> bytes
+pub mod validate; // every fault of a file, for people
+mod inspect; // a file -> a tree of named byte ranges
 
 pub use describe::{
-    Carried, DTYPE_KEY_PREFIX, Dtype, HeaderLimits, Metadata, OwnedMetadata, Profile, ReadOptions, SHAPE_KEY_PREFIX,
-    Shape, TensorInfo, UnknownDtype, UserMetadata, budget_exceeded_at, carry, logical, readable_by_reference,
+    Carried, DTYPE_KEY_PREFIX, HeaderLimits, Metadata, OwnedMetadata, Profile, ReadOptions, SHAPE_KEY_PREFIX, Shape,
+    TensorInfo, UserMetadata, budget_exceeded_at, carry, logical, readable_by_reference,
 };
+pub use dtype::{Dtype, UnknownDtype};
 pub use error::{BinTensorError, DecodeError, DecodeKind, ErrorKind};
 pub use inspect::inspect;
 pub use read::{BinTensors, Reader, Sliced, TensorView};

@@ -5,7 +5,8 @@
 //! dimension to scale, or rows that do not end at a byte) the stored shape is flat and `bt.shape/<name> = 3,5` keeps the
 //! true one.
 
-use super::{Dtype, TensorInfo};
+use super::TensorInfo;
+use crate::dtype::Dtype;
 use crate::error::BinTensorError;
 use fw_tensor::DType;
 

@@ -28,8 +28,8 @@ impl TensorInfo<'_> {
     ///
     /// # Errors
     /// When the selection does not fit the shape.
-    pub fn slice_ranges(&self, selection: &Selection) -> Result<(Vec<u64>, Vec<Span>), BinTensorError> {
-        let plan = selection.plan(&self.shape)?;
+    pub fn slice_ranges(&self, selection: impl Into<Selection>) -> Result<(Vec<u64>, Vec<Span>), BinTensorError> {
+        let plan = selection.into().plan(&self.shape)?;
         let size = self.dtype.size();
         // The plan's elements lie inside the tensor, whose last byte the header check has already reached.
         let spans = plan.runs().map(|run| {
@@ -48,10 +48,10 @@ mod tests {
     #[test]
     fn slices_become_byte_ranges() {
         let info = TensorInfo { name: "a", dtype: Dtype::F32, shape: [4, 6].into(), data_offsets: (100, 196) };
-        let (shape, spans) = info.slice_ranges(&Selection::new().axis(1..3)).unwrap();
+        let (shape, spans) = info.slice_ranges(1..3).unwrap();
         assert_eq!((shape, spans), (vec![2, 6], vec![Span::new(124, 172)]));
-        let (shape, spans) = info.slice_ranges(&Selection::new().axis(0..2).axis(0)).unwrap();
+        let (shape, spans) = info.slice_ranges((0..2, 0)).unwrap();
         assert_eq!((shape, spans), (vec![2], vec![Span::new(100, 104), Span::new(124, 128)]));
-        assert!(info.slice_ranges(&Selection::new().axis(4)).is_err());
+        assert!(info.slice_ranges(Selection::new().axis(4)).is_err());
     }
 }

@@ -282,7 +282,7 @@ fn parse_table(header: &[u8], data_len: Option<u64>, options: &ReadOptions) -> R
 
 /// Every record was read once by the parse; an empty description keeps iteration total.
 fn info_or_empty<'a>(table: &Table, header: &'a [u8], index: usize) -> TensorInfo<'a> {
-    let empty = TensorInfo { name: "", dtype: super::Dtype::U8, shape: Shape::from([0]), data_offsets: (0, 0) };
+    let empty = TensorInfo { name: "", dtype: crate::dtype::Dtype::U8, shape: Shape::from([0]), data_offsets: (0, 0) };
     table.info(header, index).unwrap_or(empty)
 }
 

@@ -3,7 +3,6 @@
 mod budget; // what the reference readers would refuse
 mod canonical; // is this the writer's own form?
 mod carry; // element types the format does not have
-mod dtype; // element types the format has
 mod index; // names to records
 mod info; // one tensor, described
 mod metadata; // the header as users hold it
@@ -16,7 +15,6 @@ pub use budget::{budget_exceeded_at, readable_by_reference};
 pub(crate) use canonical::check as check_canonical;
 pub(crate) use carry::carried;
 pub use carry::{Carried, DTYPE_KEY_PREFIX, SHAPE_KEY_PREFIX, carry, logical};
-pub use dtype::{Dtype, UnknownDtype};
 pub(crate) use index::first_duplicate;
 pub use info::TensorInfo;
 pub use metadata::{Metadata, OwnedMetadata};

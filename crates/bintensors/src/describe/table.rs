@@ -4,7 +4,8 @@
 //! record again when it is asked for. Nothing is copied out of the header.
 
 use super::index::{Groups, NameIndex, first_duplicate};
-use super::{Dtype, ReadOptions, Shape, TensorInfo};
+use super::{ReadOptions, Shape, TensorInfo};
+use crate::dtype::Dtype;
 use crate::error::{BinTensorError, DecodeError, DecodeKind};
 use crate::wire::{Fault, MIN_ENTRY_LEN, MIN_RECORD_LEN, PADDING, SIZE_LEN, Scan};
 use std::ops::Deref;

@@ -1,8 +1,7 @@
 //! A file read range by range: the header when it is opened, then only what is asked for.
 
 use crate::{BinTensorError, OwnedMetadata, ReadOptions, TensorInfo};
-use fw_bytes::Span;
-use fw_source::{Buffers, FileSource, ReadAt, coalesce, drive};
+use fw_source::{Buffers, FileSource, ReadAt, drive, read_runs};
 use fw_tensor::Selection;
 use std::path::Path;
 
@@ -92,24 +91,16 @@ impl<S: ReadAt> Reader<S> {
     ///
     /// # Errors
     /// `TensorNotFound`, `InvalidSlice`, or when the source fails.
-    pub fn slice(&self, name: &str, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), BinTensorError> {
+    pub fn slice(&self, name: &str, selection: impl Into<Selection>) -> Result<(Vec<u64>, Vec<u8>), BinTensorError> {
         let info = self.info(name)?;
-        let (shape, runs) = info.slice_ranges(selection)?;
-        let base = self.metadata.data_start();
-        let runs: Vec<Span> = runs.into_iter().filter_map(|run| run.shifted(base)).collect();
-        let total = runs.iter().map(|run| run.len()).fold(0u64, u64::saturating_add);
-        let mut bytes = Vec::with_capacity(usize::try_from(total).map_err(std::io::Error::other)?);
-        let mut fetched = Buffers::new();
-        for span in coalesce(&runs, READ_THROUGH) {
-            let mut part = zeroed(span.len())?;
-            self.source.read_exact_at(span.start, &mut part)?;
-            fetched.insert(span.start, part);
-        }
-        for run in runs.iter().filter(|run| !run.is_empty()) {
-            // Every run lies inside one of the spans just fetched.
-            bytes.extend_from_slice(fetched.get(*run).unwrap_or(&[]));
-        }
-        Ok((shape, bytes))
+        let plan = selection.into().plan(&info.shape)?;
+        // The elements lie inside the tensor, whose last byte the header check has reached.
+        let (start, size) = (self.metadata.span(&info).start, info.dtype.size());
+        let mut bytes = zeroed(plan.element_count().saturating_mul(size))?;
+        let run = usize::try_from(plan.run_len().saturating_mul(size)).map_err(std::io::Error::other)?;
+        let places = plan.runs().map(|run| start.saturating_add(run.start.saturating_mul(size)));
+        read_runs(&self.source, places, run, &mut bytes)?;
+        Ok((plan.shape().to_vec(), bytes))
     }
 }
 
@@ -118,6 +109,3 @@ fn zeroed(len: u64) -> Result<Vec<u8>, BinTensorError> {
     let len = usize::try_from(len).map_err(std::io::Error::other)?;
     Ok(vec![0; len])
 }
-
-/// A gap this small is cheaper to read than another request.
-const READ_THROUGH: u64 = 4096;

@@ -45,12 +45,29 @@ impl<'data> TensorView<'data> {
         self.data
     }
 
-    /// Part of the tensor, without copying.
+    /// Part of the tensor, without copying: an index, a range, a tuple of them, or any [`Selection`].
+    ///
+    /// An index must lie inside its axis and removes it from the result. The bounds of a range are clamped to the axis, as
+    /// in NumPy, so `0..100` of an axis of 4 is all of it and `3..1` is empty; check the shape where that matters.
+    ///
+    /// ```
+    /// use fw_bintensors::{Dtype, TensorView};
+    ///
+    /// let data: Vec<u8> = (0..24).collect();
+    /// let tensor = TensorView::new(Dtype::U8, [2, 3, 4], &data)?;
+    ///
+    /// let part = tensor.slice((0..2, 2, ..))?;
+    /// assert_eq!((part.shape(), part.to_vec()), (&[2, 4][..], vec![8, 9, 10, 11, 20, 21, 22, 23]));
+    /// assert_eq!(tensor.slice(1)?.as_contiguous(), Some(&data[12..]));
+    /// assert_eq!(tensor.slice((.., .., 1..100))?.shape(), [2, 3, 3]);
+    /// assert_eq!(tensor.slice((2, 0)).unwrap_err().class(), "InvalidSlice");
+    /// # Ok::<(), fw_bintensors::BinTensorError>(())
+    /// ```
     ///
     /// # Errors
-    /// `InvalidSlice` when the selection does not fit the shape.
-    pub fn slice(&self, selection: &Selection) -> Result<Sliced<'data>, BinTensorError> {
-        Sliced::new(self, selection)
+    /// `InvalidSlice` when the selection does not fit the shape: an index outside its axis, more axes than there are.
+    pub fn slice(&self, selection: impl Into<Selection>) -> Result<Sliced<'data>, BinTensorError> {
+        Sliced::new(self, &selection.into())
     }
 
     /// The elements in place.
