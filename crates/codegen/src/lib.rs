@@ -17,14 +17,13 @@
 //! The same schema and options give the same bytes, on every machine.
 #![forbid(unsafe_code)]
 
-// Rooms in the order data flows.
-pub mod lang; // one folder per language
-mod names; // schema names to names a language accepts
+// Rooms in the order data flows; each uses only those before it.
 mod text; // an indent tree
-
-mod build; // for build scripts
+mod names; // schema names to names a language accepts
+pub mod lang; // one folder per language, and the table of languages
 mod output; // files on disk: written when they change, compared for --check
+mod build; // for build scripts
 
 pub use build::{BuildError, build, build_into};
-pub use lang::{Error, File, Lang, Options, generate};
+pub use lang::{Error, File, Lang, LangKind, Options, generate};
 pub use output::{Freshness, compare, write};

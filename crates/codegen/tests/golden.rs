@@ -2,35 +2,30 @@
 //!
 //! After a change on purpose, `FW_BLESS=1 cargo test -p fw-codegen --test golden` writes it anew.
 
-use fw_codegen::{File, Freshness, Lang, Options, compare, generate, write};
+use fw_codegen::{File, Freshness, Lang, LangKind, Options, compare, generate, write};
 use fw_schema::Schema;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Where the files of each language lie below `examples/struct-frame`.
-const FOLDERS: &[(Lang, &str)] = &[
-    (Lang::C, "c/generated"),
-    (Lang::Cpp, "cpp/generated"),
-    (Lang::CSharp, "csharp/generated"),
-    (Lang::GraphQl, "documents"),
-    (Lang::Markdown, "documents"),
-    (Lang::Rust, "rust/generated"),
-    (Lang::JavaScript, "js/generated"),
-    (Lang::Python, "python/generated"),
-    (Lang::TypeScript, "ts/generated"),
-    (Lang::Wireshark, "documents"),
-];
+/// Where the files of a language lie below `examples/struct-frame`.
+fn folder_of(lang: Lang) -> String {
+    match lang.kind() {
+        LangKind::Code => format!("{lang}/generated"),
+        LangKind::Dissector | LangKind::Document => "documents".to_owned(),
+    }
+}
 
 #[test]
 fn generated_files_are_as_checked_in() {
     let (examples, schema) = robot();
     let mut stale = Vec::new();
-    for (lang, folder) in FOLDERS {
-        let files = generate(&schema, *lang, &Options::default()).unwrap();
-        assert_eq!(generate(&schema, *lang, &Options::default()).unwrap(), files, "{lang} gives the same files twice");
+    for &lang in Lang::ALL {
+        let folder = folder_of(lang);
+        let files = generate(&schema, lang, &Options::default()).unwrap();
+        assert_eq!(generate(&schema, lang, &Options::default()).unwrap(), files, "{lang} gives the same files twice");
         let found = match std::env::var_os("FW_BLESS") {
-            Some(_) => write(&examples.join(folder), &files).unwrap(),
-            None => compare(&examples.join(folder), &files).unwrap(),
+            Some(_) => write(&examples.join(&folder), &files).unwrap(),
+            None => compare(&examples.join(&folder), &files).unwrap(),
         };
         let stale_one =
             |(file, was): (&File, Freshness)| (was != Freshness::Fresh).then(|| format!("{folder}/{}", file.path));
@@ -44,11 +39,11 @@ fn generated_files_are_as_checked_in() {
 fn nothing_else_lies_beside_them() {
     let (examples, schema) = robot();
     let mut expected = BTreeSet::new();
-    for (lang, folder) in FOLDERS {
-        let files = generate(&schema, *lang, &Options::default()).unwrap();
-        expected.extend(files.iter().map(|file| examples.join(folder).join(&file.path)));
+    for &lang in Lang::ALL {
+        let files = generate(&schema, lang, &Options::default()).unwrap();
+        expected.extend(files.iter().map(|file| examples.join(folder_of(lang)).join(&file.path)));
     }
-    let found: BTreeSet<PathBuf> = FOLDERS.iter().flat_map(|(_, folder)| below(&examples.join(folder))).collect();
+    let found: BTreeSet<PathBuf> = Lang::ALL.iter().flat_map(|lang| below(&examples.join(folder_of(*lang)))).collect();
     let surplus: Vec<_> = found.difference(&expected).collect();
     assert!(surplus.is_empty(), "no longer generated: {surplus:?}");
 }
@@ -58,17 +53,11 @@ fn nothing_else_lies_beside_them() {
 fn every_part_of_a_runtime_is_shipped() {
     let (_, schema) = robot();
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
-    for (lang, folder) in [
-        (Lang::C, "c"),
-        (Lang::Cpp, "cpp"),
-        (Lang::CSharp, "csharp"),
-        (Lang::JavaScript, "js"),
-        (Lang::Python, "python"),
-        (Lang::TypeScript, "ts"),
-        (Lang::Wireshark, "wireshark"),
-    ] {
+    for entry in std::fs::read_dir(&runtime).unwrap() {
+        let folder = entry.unwrap().file_name().into_string().unwrap();
+        let lang = Lang::ALL.iter().copied().find(|lang| lang.name() == folder).expect("a folder per language");
         let files = generate(&schema, lang, &Options::default()).unwrap();
-        let parts = below(&runtime.join(folder));
+        let parts = below(&runtime.join(&folder));
         assert!(!parts.is_empty(), "{folder}");
         for part in parts {
             let text = std::fs::read_to_string(&part).unwrap();

@@ -16,20 +16,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
-// Rooms in the order data flows.
-pub mod ast; // the syntax tree
-pub mod diagnose;
-pub mod layout; // drafts to bytes: the model every consumer reads
+// Rooms in the order data flows; each uses only those before it.
+pub mod source; // text and places in it
+pub mod diagnose; // what is wrong, where, and what to do
 mod lex; // text to tokens
+pub mod ast; // the syntax tree
 mod parse; // tokens to tree
+pub mod layout; // drafts to bytes: the model every consumer reads
+mod resolve; // tree to checked drafts, and these to the layout
 mod record; // what a frame reader looks up
-mod resolve; // tree to checked drafts
-pub mod source; // text and places in it // what is wrong, where, and what to do
 
 // Tools on the same tree and model.
-mod diff; // wire compatibility of two schemas
 mod format; // canonical text
 mod map; // byte maps
+mod diff; // wire compatibility of two schemas
 
 #[cfg(feature = "testing")]
 pub mod testing; // random valid schemas

@@ -25,11 +25,12 @@
 #[cfg(test)]
 extern crate std;
 
-mod client; // send, hand on, wait for an answer
-pub mod field; // what generated code is made of
+// Rooms in the order data flows; each uses only those before it.
+mod wire; // which bytes stand around a payload
 mod frame; // bytes <-> frames: writer, state machine, readers
 mod message; // what generated code implements
-mod wire; // which bytes stand around a payload
+pub mod field; // what generated code is made of
+mod client; // send, hand on, wait for an answer
 
 pub use client::{Client, ClientError, Subscribers, Transport};
 pub use field::{ArrayView, Bounded, FitError, FixedText, Text, TextView};

@@ -11,84 +11,11 @@ pub mod rust;
 pub mod ts;
 mod wireshark;
 
+mod table; // what there is, in one table
+
+pub use table::{Lang, LangKind};
+
 use fw_schema::Schema;
-use std::fmt;
-use std::str::FromStr;
-
-/// What can be generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Lang {
-    /// Rust, `no_std`, on the `fw-structframe` runtime.
-    Rust,
-    /// C99.
-    C,
-    /// C++17, header-only.
-    Cpp,
-    /// Python 3.10 or newer.
-    Python,
-    /// TypeScript, ES modules.
-    TypeScript,
-    /// JavaScript, ES modules.
-    JavaScript,
-    /// C# 7.2 or newer.
-    CSharp,
-    /// A GraphQL schema.
-    GraphQl,
-    /// A Wireshark dissector in Lua.
-    Wireshark,
-    /// A protocol reference in Markdown.
-    Markdown,
-}
-
-impl Lang {
-    /// Every one, in the order `fw gen --help` lists them.
-    pub const ALL: [Self; 10] = [
-        Self::Rust,
-        Self::C,
-        Self::Cpp,
-        Self::Python,
-        Self::TypeScript,
-        Self::JavaScript,
-        Self::CSharp,
-        Self::GraphQl,
-        Self::Wireshark,
-        Self::Markdown,
-    ];
-
-    /// The word on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rust => "rust",
-            Self::C => "c",
-            Self::Cpp => "cpp",
-            Self::Python => "python",
-            Self::TypeScript => "ts",
-            Self::JavaScript => "js",
-            Self::CSharp => "csharp",
-            Self::GraphQl => "graphql",
-            Self::Wireshark => "wireshark",
-            Self::Markdown => "markdown",
-        }
-    }
-}
-
-impl fmt::Display for Lang {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Lang {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self, Error> {
-        Self::ALL
-            .into_iter()
-            .find(|lang| lang.name() == word)
-            .ok_or_else(|| Error::UnknownLanguage { word: word.to_owned() })
-    }
-}
 
 /// How to generate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -167,18 +94,7 @@ impl File {
 /// # Errors
 /// When the schema has something that the language cannot say; the error names it.
 pub fn generate(schema: &Schema, lang: Lang, options: &Options) -> Result<Vec<File>, Error> {
-    let mut files = match lang {
-        Lang::Rust => rust::files(schema, options)?,
-        Lang::C => c::files(schema, options)?,
-        Lang::Cpp => cpp::files(schema, options)?,
-        Lang::Python => python::files(schema, options)?,
-        Lang::TypeScript => ts::files(schema, options)?,
-        Lang::JavaScript => js::files(schema, options)?,
-        Lang::CSharp => csharp::files(schema, options)?,
-        Lang::GraphQl => graphql::files(schema, options)?,
-        Lang::Wireshark => wireshark::files(schema, options)?,
-        Lang::Markdown => markdown::files(schema, options)?,
-    };
+    let mut files = lang.files(schema, options)?;
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }
@@ -188,7 +104,7 @@ pub fn generate(schema: &Schema, lang: Lang, options: &Options) -> Result<Vec<Fi
 #[non_exhaustive]
 pub enum Error {
     /// No such language.
-    #[error("no language `{word}`; there are {}", Lang::ALL.map(Lang::name).join(", "))]
+    #[error("no language `{word}`; there are {}", Lang::names())]
     UnknownLanguage {
         /// What was asked for.
         word: String,

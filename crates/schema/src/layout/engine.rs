@@ -1,12 +1,12 @@
 //! Sizes and offsets, messages in dependency order (SF-5, SF-7, SF-9).
 
+use super::draft::{Draft, DraftField, DraftUnion, WantedTag};
 use super::magic;
 use super::model::{
     Discriminator, Element, Enum, Field, Member, Message, MessageIndex, Package, Sizes, Type, Union, UnionWire,
 };
 use super::schema::Schema;
 use crate::diagnose::{Code, Diagnostic, Faults};
-use crate::resolve::{Draft, DraftField, DraftUnion, Wanted};
 use crate::source::{SourceMap, Span};
 use std::collections::{BTreeMap, HashMap};
 
@@ -258,10 +258,10 @@ impl Engine<'_> {
     /// What tells the members apart (SF-7.1).
     fn discriminator(&self, union: &DraftUnion) -> Discriminator {
         match union.wanted {
-            Wanted::FieldOrder => Discriminator::FieldOrder,
-            Wanted::MsgId => Discriminator::MsgId,
-            Wanted::None => Discriminator::None,
-            Wanted::Auto => {
+            WantedTag::FieldOrder => Discriminator::FieldOrder,
+            WantedTag::MsgId => Discriminator::MsgId,
+            WantedTag::None => Discriminator::None,
+            WantedTag::Auto => {
                 let ids = union.members.iter().all(|member| self.member_id(member.element).is_some());
                 if ids && !union.members.is_empty() { Discriminator::MsgId } else { Discriminator::FieldOrder }
             }

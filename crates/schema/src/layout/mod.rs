@@ -1,5 +1,6 @@
 //! The one layout engine: drafts in, offsets, sizes, ids, tags and seeds out.
 
+mod draft; // what the engine is given
 mod engine; // sizes and offsets, in dependency order
 mod magic; // checksum seeds
 mod model; // what consumers read
@@ -11,5 +12,6 @@ pub use model::{
 };
 pub use schema::Schema;
 
+pub(crate) use draft::{Draft, DraftField, DraftMember, DraftUnion, WantedTag};
 pub use engine::MAX_NESTING;
 pub(crate) use engine::lay_out;

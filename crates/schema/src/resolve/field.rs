@@ -1,12 +1,11 @@
 //! Types and sizes of fields and union members (SF-3.6, SF-4.5).
 
-use super::draft::DraftField;
 use super::message::Drafting;
 use super::option::{Level, OptionSet, size};
 use super::symbol::Named;
 use crate::ast::{Field, Label};
 use crate::diagnose::{Code, Diagnostic};
-use crate::layout::{Element, Extent, Type};
+use crate::layout::{DraftField, Element, Extent, Type};
 use crate::source::Span;
 
 impl Drafting<'_> {

@@ -1,13 +1,12 @@
 //! Messages: their options, their fields, and the rules that need no sizes (SF-3.2, SF-4).
 
-use super::draft::{Draft, Wanted};
 use super::load::Loaded;
 use super::option::{Level, OptionSet, extensions_start};
 use super::symbol::Symbols;
 use super::{Options, Variable};
 use crate::ast::{Field, Item, MessageEntry, MessageItem, Node, OneofItem};
 use crate::diagnose::{Code, Diagnostic, Faults};
-use crate::layout::{MessageIndex, PackageIndex};
+use crate::layout::{Draft, MessageIndex, PackageIndex, WantedTag};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -227,14 +226,14 @@ impl Drafting<'_> {
     }
 
     /// A discriminator word; `None` after a reported fault.
-    pub(super) fn discriminator(&mut self, option: &crate::ast::OptionItem) -> Option<Wanted> {
+    pub(super) fn discriminator(&mut self, option: &crate::ast::OptionItem) -> Option<WantedTag> {
         let value = &option.value;
         let word = value.string().or_else(|| value.name()).unwrap_or("").to_ascii_lowercase();
         match word.as_str() {
-            "auto" => Some(Wanted::Auto),
-            "msgid" => Some(Wanted::MsgId),
-            "field_order" => Some(Wanted::FieldOrder),
-            "none" | "false" | "off" | "disabled" => Some(Wanted::None),
+            "auto" => Some(WantedTag::Auto),
+            "msgid" => Some(WantedTag::MsgId),
+            "field_order" => Some(WantedTag::FieldOrder),
+            "none" | "false" | "off" | "disabled" => Some(WantedTag::None),
             _ => {
                 let message = format!("no discriminator kind `{}`", value.written());
                 self.diagnostics.push(

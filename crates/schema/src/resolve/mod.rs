@@ -1,7 +1,6 @@
 //! From syntax trees to a checked schema: imports, packages, names, options, rules, then the layout engine.
 
 mod default; // defaults (SF-10)
-mod draft; // what the layout engine is given
 mod field; // types and sizes of fields and members
 mod load; // files and imports
 mod message; // messages and their options
@@ -10,8 +9,6 @@ mod package; // packages and their ids
 mod suggest; // did you mean
 mod symbol; // enums, declarations, name lookup
 mod union; // oneofs
-
-pub(crate) use draft::{Draft, DraftField, DraftUnion, Wanted};
 
 use crate::diagnose::{Diagnostics, Faults};
 use crate::layout::{Schema, lay_out};

@@ -1,11 +1,10 @@
 //! Oneofs (SF-3.4, SF-7, SF-9.3).
 
-use super::draft::{DraftMember, DraftUnion, Wanted};
 use super::message::Drafting;
 use super::option::{Level, OptionSet, extensions_start, size};
 use crate::ast::{Comment, Field, Node, OneofEntry, OneofItem, OptionItem};
 use crate::diagnose::{Code, Diagnostic};
-use crate::layout::Type;
+use crate::layout::{DraftMember, DraftUnion, Type, WantedTag};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -17,7 +16,7 @@ impl Drafting<'_> {
     pub(super) fn union(
         &mut self,
         oneof: &OneofItem,
-        inherited: Option<Wanted>,
+        inherited: Option<WantedTag>,
         variable: bool,
         docs: Vec<String>,
     ) -> Option<DraftUnion> {
@@ -39,8 +38,8 @@ impl Drafting<'_> {
 
         let own = options.last("discriminator").map(|option| self.discriminator(option));
         sound &= own != Some(None);
-        let own = own.flatten().unwrap_or(Wanted::Auto);
-        let wanted = if own == Wanted::Auto { inherited.unwrap_or(Wanted::Auto) } else { own };
+        let own = own.flatten().unwrap_or(WantedTag::Auto);
+        let wanted = if own == WantedTag::Auto { inherited.unwrap_or(WantedTag::Auto) } else { own };
 
         let prefixed = options.is_set("variable", self.diagnostics);
         let prefixed = options.last("variable").filter(|_| prefixed).map(|option| option.name.site.0);
@@ -51,7 +50,7 @@ impl Drafting<'_> {
             );
             sound = false;
         }
-        if let Some(span) = prefixed.filter(|_| wanted == Wanted::None) {
+        if let Some(span) = prefixed.filter(|_| wanted == WantedTag::None) {
             self.diagnostics.push(
                 Diagnostic::new(Code::OneofPrefixWithoutTag, span, "a variable oneof needs a discriminator")
                     .hint("remove `discriminator = none`, or `variable = true` from the oneof"),

@@ -47,8 +47,8 @@ pub(super) struct Machine<L> {
     framing: Framing,
     /// The profile with this framing.
     profile: Option<Profile>,
-    /// The same while nothing is pending at `pos`; may be `None` although nothing is.
-    swift: Option<Profile>,
+    /// The same while nothing is pending at `pos`. It may be `None` although nothing is pending.
+    idle_profile: Option<Profile>,
     lookup: L,
     /// How many bytes the reader can hold.
     capacity: u64,
@@ -86,7 +86,7 @@ impl<L: Lookup> Machine<L> {
         Self {
             framing,
             profile: framing.profile(),
-            swift: framing.profile().filter(|_| framing.header_len() as u64 <= capacity),
+            idle_profile: framing.profile().filter(|_| framing.header_len() as u64 <= capacity),
             lookup,
             capacity,
             pos: 0,
@@ -107,16 +107,16 @@ impl<L: Lookup> Machine<L> {
     /// Calls count here, so the way without one is part of the caller, for the usual profiles of small and of large frames.
     #[inline(always)]
     pub(super) fn next<'w>(&mut self, window: Window<'w>, more: More) -> Option<Event<'w>> {
-        let event = match self.swift {
-            Some(Profile::Standard) => self.swift(const { Profile::Standard.framing() }, window),
-            Some(Profile::Bulk) => self.swift(const { Profile::Bulk.framing() }, window),
+        let event = match self.idle_profile {
+            Some(Profile::Standard) => self.good_frame(const { Profile::Standard.framing() }, window),
+            Some(Profile::Bulk) => self.good_frame(const { Profile::Bulk.framing() }, window),
             _ => None,
         };
         if event.is_some() {
             return event;
         }
-        // All has been told.
-        if self.swift.is_some() && self.pos == window.end() {
+        // Every byte belongs to an event already.
+        if self.idle_profile.is_some() && self.pos == window.end() {
             self.need = self.pos.saturating_add(1);
             return None;
         }
@@ -129,7 +129,7 @@ impl<L: Lookup> Machine<L> {
 
     /// The frame at `pos`, if it is good, usual and all there, and nothing else is going on.
     #[inline(always)]
-    fn swift<'w>(&mut self, framing: Framing, window: Window<'w>) -> Option<Event<'w>> {
+    fn good_frame<'w>(&mut self, framing: Framing, window: Window<'w>) -> Option<Event<'w>> {
         let at = self.pos;
         let bytes = window.bytes.get(usize::try_from(at.wrapping_sub(window.base)).ok()?..)?;
         // Once, so that nothing below asks again.
@@ -158,8 +158,8 @@ impl<L: Lookup> Machine<L> {
     /// How many bytes to wait for from `pos` on when `byte` follows `held` there, if that is all there is to decide; `None`
     /// when it must be looked at.
     #[inline(always)]
-    pub(super) fn hasten(&mut self, held: &[u8], byte: u8) -> Option<usize> {
-        if self.swift != Some(Profile::Standard) {
+    pub(super) fn bytes_to_await(&mut self, held: &[u8], byte: u8) -> Option<usize> {
+        if self.idle_profile != Some(Profile::Standard) {
             return None;
         }
         let [first, second] = const { Profile::Standard.framing().start() };
@@ -183,7 +183,7 @@ impl<L: Lookup> Machine<L> {
     #[inline(never)]
     fn careful<'w>(&mut self, bytes: &'w [u8], base: u64, more: More) -> (Option<Event<'w>>, u64) {
         let event = self.quick_or_step(Window { bytes, base }, more);
-        self.swift = self.profile.filter(|_| self.is_quiet());
+        self.idle_profile = self.profile.filter(|_| self.is_quiet());
         (event, self.pos)
     }
 
@@ -320,7 +320,7 @@ impl<L: Lookup> Machine<L> {
         self.oversized_end = at;
         (self.pos, self.run, self.false_bytes, self.need) = (at, at, 0, at.saturating_add(1));
         (self.open, self.rescan, self.compared, self.last_sequence) = (None, None, None, None);
-        self.swift = self.profile.filter(|_| self.is_quiet());
+        self.idle_profile = self.profile.filter(|_| self.is_quiet());
     }
 
     /// The first byte that is still needed.

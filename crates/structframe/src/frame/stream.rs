@@ -61,7 +61,7 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
         if at >= self.until {
             // Only what stands at the beginning of the buffer is a frame's beginning.
             let held = self.buffer.as_ref().get(..at).filter(|_| self.base == self.machine.pos());
-            let Some(wait) = held.and_then(|held| self.machine.hasten(held, byte)) else { return false };
+            let Some(wait) = held.and_then(|held| self.machine.bytes_to_await(held, byte)) else { return false };
             self.until = wait.saturating_sub(1);
         }
         let Some(slot) = self.buffer.as_mut().get_mut(at) else { return false };

@@ -1,7 +1,7 @@
 //! What the layout engine is given: everything looked up, nothing measured.
 
+use super::model::{DefaultValue, Element, EnumIndex, PackageIndex, Type};
 use crate::ast::Ident;
-use crate::layout::{DefaultValue, Element, EnumIndex, PackageIndex, Type};
 use crate::source::Span;
 
 /// A message, looked up and checked, not yet measured.
@@ -34,7 +34,7 @@ pub(crate) struct DraftField {
 
 pub(crate) struct DraftUnion {
     pub(crate) name: Ident,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: WantedTag,
     /// `option variable = true` in the oneof.
     pub(crate) prefixed: Option<Span>,
     pub(crate) max_size: Option<(usize, Span)>,
@@ -55,7 +55,7 @@ pub(crate) struct DraftMember {
 
 /// A discriminator as asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedTag {
     Auto,
     FieldOrder,
     MsgId,
