@@ -2,13 +2,15 @@
 //! what was lost.
 
 mod plan; // what each tensor becomes
-mod write; // plans to files
+mod run; // plans to files
 
-use crate::model::{TensorFile, open_with};
-use crate::{ConvertError, Feature, Format, Loss, shards};
+pub(crate) use plan::{Planned, Target};
+pub(crate) use run::{Output, commit};
+
+use crate::formats::{MetadataPlace, Takes};
+use crate::{ConvertError, Feature, Format, Loss, detect, shards};
 use fw_bintensors::{Algorithm, HeaderAlignment, Profile, ReadOptions};
-use plan::Target;
-use std::collections::BTreeMap;
+use run::{Meter, Run};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +19,8 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
+    /// The input's format, where it is known; by default it is detected.
+    pub from: Option<Format>,
     /// The target's format; by default what the output's name asks for.
     pub format: Option<Format>,
     /// Split the output into files of at most so many bytes of data, with an index beside them.
@@ -92,6 +96,7 @@ impl ConvertOptions {
 impl fmt::Debug for ConvertOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConvertOptions")
+            .field("from", &self.from)
             .field("format", &self.format)
             .field("max_shard_size", &self.max_shard_size)
             .field("missing", &self.missing)
@@ -196,9 +201,12 @@ pub fn convert(
         let message = format!("{}: a file is not converted onto itself; name another output", output.display());
         return Err(ConvertError::unsupported("same_file", message));
     }
-    check_options(format, options)?;
-    let source = open_with(input, &options.read()).map_err(|error| error.in_file(input))?;
-    let target = Target::plan(&*source, format, output, options).map_err(|error| error.in_file(input))?;
+    let target = Target::new(format)?;
+    check_options(format, target.writable.takes(), options)?;
+    let in_input = |error: ConvertError| error.in_file(input);
+    let from = options.from.map_or_else(|| detect(input), Ok).map_err(in_input)?;
+    let source = from.open(input, &options.read()).map_err(in_input)?;
+    let target = target.plan(&*source, output, options).map_err(in_input)?;
     let mut done = Converted {
         files: Vec::new(),
         tensors: target.tensors.len(),
@@ -208,7 +216,7 @@ pub fn convert(
         transport: Transport::Streamed,
     };
     let mut found = source.remarks();
-    if matches!(format, Format::Npy | Format::Npz | Format::Tensogram) {
+    if target.writable.metadata_place() != MetadataPlace::TextMap {
         // What is lost altogether has no form, and a message has values of every kind.
         found.retain(|loss| loss.feature != Feature::MetadataForm);
     }
@@ -224,17 +232,18 @@ pub fn convert(
         let larger = target.tensors.iter().filter(|tensor| tensor.len > max);
         found.extend(larger.map(|tensor| Loss::new(Feature::ShardSize, Some(tensor.name.clone()), what.clone())));
     }
-    let mut meter = write::Meter::new(options, done.bytes, input);
+    let meter = Meter::new(options, done.bytes);
+    let mut run = Run { source: &*source, target: &target, input, output, options, meter };
     if let [_] = &groups[..] {
         check_output(output, options.existing)?;
-        if write::copy_whole(&*source, &target, output, options, &mut meter)? {
+        if run.copy_whole()? {
             done.transport = Transport::Copied;
         } else {
-            found.extend(write::write(&*source, &target, None, output, options, &mut meter)?);
+            found.extend(run.write(None, output)?);
         }
         done.files.push(output.to_owned());
     } else {
-        write_shards(&*source, &target, &groups, output, options, &mut meter, &mut done)?;
+        run.write_shards(&groups, &mut done)?;
     }
     (done.notes, done.losses) = found.into_iter().partition(|loss| loss.feature.is_note());
     Ok(done)
@@ -247,22 +256,25 @@ impl ConvertOptions {
 }
 
 /// An option that would do nothing is a mistake.
-fn check_options(format: Format, options: &ConvertOptions) -> Result<(), ConvertError> {
-    let refused = |what: &str| {
-        let message = format!("{what} is for BinTensors files; the output is {format}");
+fn check_options(format: Format, takes: Takes, options: &ConvertOptions) -> Result<(), ConvertError> {
+    let with = |takes: fn(Takes) -> bool| {
+        Format::listed(|format| format.contract().writable().is_ok_and(|writable| takes(writable.takes())), "or")
+    };
+    let refused = |what: &str, which: fn(Takes) -> bool| {
+        let message = format!("{what} is for {} files; the output is {format}", with(which));
         Err(ConvertError::unsupported("option_not_applicable", message))
     };
-    match format {
-        Format::BinTensors => Ok(()),
-        _ if options.align != HeaderAlignment::default() => refused("alignment"),
-        _ if options.tensor_digests.is_some() => refused("keeping digests"),
-        Format::SafeTensors | Format::ShardIndex => Ok(()),
-        _ if options.max_shard_size.is_some() => {
-            let message = format!("{format} files are not split; choose BinTensors or safetensors");
-            Err(ConvertError::unsupported("unsplittable_format", message))
-        }
-        _ => Ok(()),
+    if options.align != HeaderAlignment::default() && !takes.alignment {
+        return refused("alignment", |takes| takes.alignment);
     }
+    if options.tensor_digests.is_some() && !takes.digests {
+        return refused("keeping digests", |takes| takes.digests);
+    }
+    if options.max_shard_size.is_some() && !takes.shards {
+        let message = format!("{format} files are not split; choose {}", with(|takes| takes.shards));
+        return Err(ConvertError::unsupported("unsplittable_format", message));
+    }
+    Ok(())
 }
 
 /// Only regular files are replaced, and only when that is wanted.
@@ -273,39 +285,4 @@ fn check_output(path: &Path, existing: Existing) -> Result<(), ConvertError> {
         Ok(_) if existing == Existing::Refuse => refused("output_exists", "it is there already"),
         _ => Ok(()),
     }
-}
-
-fn write_shards(
-    source: &dyn TensorFile,
-    target: &Target,
-    groups: &[Vec<usize>],
-    output: &Path,
-    options: &ConvertOptions,
-    meter: &mut write::Meter<'_>,
-    done: &mut Converted,
-) -> Result<(), ConvertError> {
-    let extension = target.format.extension();
-    let path_of = |number| shards::shard_path(output, extension, number, groups.len());
-    let index_path = shards::index_path(output, extension);
-    for path in (0..groups.len()).map(path_of).chain([index_path.clone()]) {
-        check_output(&path, options.existing)?;
-    }
-    let mut index = shards::Index::default();
-    index.metadata.insert("total_size".to_owned(), done.bytes.into());
-    let mut weight_map = BTreeMap::new();
-    for (number, group) in groups.iter().enumerate() {
-        let path = path_of(number);
-        write::write(source, target, Some(group), &path, options, meter)?;
-        let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        for tensor in group.iter().filter_map(|place| target.tensors.get(*place)) {
-            weight_map.insert(tensor.name.clone(), file.clone());
-        }
-        done.files.push(path);
-    }
-    index.weight_map = weight_map;
-    let mut json = serde_json::to_vec_pretty(&index).map_err(std::io::Error::from)?;
-    json.push(b'\n');
-    write::write_file(&index_path, &json).map_err(|error| error.in_file(&index_path))?;
-    done.files.push(index_path);
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Tensor files into one another: BinTensors, safetensors, npy, npz and Tensogram.
+//! Tensor files into one another: BinTensors, safetensors, npy, npz and Tensogram; GGUF into all of them.
 //!
 //! Every format is opened as a [`TensorFile`]: names, element types and shapes at once, data when it is asked for, one
 //! tensor in memory at a time. [`convert`] writes any of them as any other and lists what was [lost](Loss); [`diff`]
@@ -24,9 +24,10 @@ mod bintensors; // BinTensors as a tensor file
 mod cat; // one tensor to a stream
 mod columns; // struct-frame captures as Tensogram files of columns
 mod convert; // any format to any other
-mod detect; // which format is this?
 mod diff; // two files, tensor by tensor
 mod error; // what can go wrong
+mod formats; // the table of formats, and what each of them answers
+mod gguf; // GGUF: header, blocks, reading
 mod loss; // what a conversion could not keep
 mod model; // a file of named tensors, whatever its format
 mod numpy; // npy and npz
@@ -39,11 +40,11 @@ mod value; // elements as numbers
 pub use cat::{CatFormat, cat, write_elements};
 pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture, is_capture};
 pub use convert::{ConvertOptions, Converted, Existing, Missing, NanBits, Progress, ProgressFn, Transport, convert};
-pub use detect::{Format, detect};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
 pub use error::{ConvertError, Side};
-pub use loss::{Feature, LOSS_TABLE, Loss, LossGroup, LossRow};
-pub use model::{Attributes, Entry, Pieces, TensorFile, Unreadable, open, open_source, open_with};
+pub use formats::{Format, detect};
+pub use loss::{Feature, Loss, LossGroup, LossRow, loss_table};
+pub use model::{Attributes, Block, Entry, Pieces, TensorFile, Unreadable, open, open_source, open_with};
 pub use numpy::npy_header;
-pub use show::{Info, Row, dump, info, info_of, ls, rows, validate};
+pub use show::{Info, Row, dump, info, info_of, ls, rows, shortened, validate};
 pub use tensogram::{Named, named_objects};

@@ -1,6 +1,9 @@
 //! What a conversion could not keep, and the table of what each target keeps.
 
 use crate::Format;
+use crate::formats::{Storage, Writable};
+use crate::model::Entry;
+use fw_tensor::DType;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt;
@@ -178,115 +181,125 @@ impl Feature {
 }
 
 /// What becomes of one type or feature in each target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LossRow {
     /// The element type or feature.
     pub what: &'static str,
-    /// In a BinTensors file.
-    pub bintensors: &'static str,
-    /// In a safetensors file.
-    pub safetensors: &'static str,
-    /// In npy and npz files.
-    pub numpy: &'static str,
-    /// In a Tensogram file.
-    pub tensogram: &'static str,
+    outcomes: Vec<(Format, &'static str)>,
 }
 
 impl LossRow {
-    /// The word for a target.
-    pub const fn of(&self, format: Format) -> &'static str {
-        match format {
-            Format::BinTensors => self.bintensors,
-            Format::SafeTensors => self.safetensors,
-            Format::Tensogram => self.tensogram,
-            Format::Npy | Format::Npz | Format::ShardIndex => self.numpy,
+    /// The word for a target; `None` for a format that is not written.
+    pub fn of(&self, format: Format) -> Option<&'static str> {
+        self.outcomes.iter().find(|(target, _)| *target == format).map(|(_, word)| *word)
+    }
+}
+
+/// What targets treat differently, beside element types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    Names,
+    Metadata,
+    EmptyMetadata,
+    /// Metadata that is no text.
+    MetadataValues,
+    MetadataBeyondJson,
+    TensorMetadata,
+    Order,
+    NanBits,
+    HalfFinite,
+}
+
+impl Item {
+    const ALL: [Self; 9] = [
+        Self::Names,
+        Self::Metadata,
+        Self::EmptyMetadata,
+        Self::MetadataValues,
+        Self::MetadataBeyondJson,
+        Self::TensorMetadata,
+        Self::Order,
+        Self::NanBits,
+        Self::HalfFinite,
+    ];
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Names => "tensor names",
+            Self::Metadata => "metadata map",
+            Self::EmptyMetadata => "empty metadata map",
+            Self::MetadataValues => "metadata that is no text",
+            Self::MetadataBeyondJson => "metadata that JSON has no form for",
+            Self::TensorMetadata => "metadata of one tensor",
+            Self::Order => "order of tensors",
+            Self::NanBits => "NaN with bits of its own",
+            Self::HalfFinite => "half-finite complex numbers",
         }
     }
 }
 
-const fn row(
-    what: &'static str,
-    bintensors: &'static str,
-    safetensors: &'static str,
-    numpy: &'static str,
-    tensogram: &'static str,
-) -> LossRow {
-    LossRow { what, bintensors, safetensors, numpy, tensogram }
-}
+/// What becomes of these is the same in every target.
+const EVERYWHERE: [(&str, &str); 8] = [
+    ("big-endian data", "as little endian"),
+    ("column-major data", "as rows"),
+    ("infinities and plain NaN", "kept"),
+    ("compressed or packed elements", "as decoded"),
+    ("bounds of messages", "in the names"),
+    ("text, object, date and structured arrays", "refused"),
+    ("zip entries that are no arrays", "lost"),
+    ("index metadata of a checkpoint", "lost"),
+];
 
 /// The table of the documentation. `kept`: as it is. `carried`: as bytes with metadata that our readers undo.
 /// `refused`: an error, unless raw bits or leaving out is asked for. `lost`: not written, and listed.
-pub const LOSS_TABLE: &[LossRow] = &[
-    row("bool", "kept", "kept", "kept", "carried"),
-    row("int8", "kept", "kept", "kept", "kept"),
-    row("int16", "kept", "kept", "kept", "kept"),
-    row("int32", "kept", "kept", "kept", "kept"),
-    row("int64", "kept", "kept", "kept", "kept"),
-    row("uint8", "kept", "kept", "kept", "kept"),
-    row("uint16", "kept", "kept", "kept", "kept"),
-    row("uint32", "kept", "kept", "kept", "kept"),
-    row("uint64", "kept", "kept", "kept", "kept"),
-    row("float16", "kept", "kept", "kept", "kept"),
-    row("bfloat16", "kept", "kept", "refused", "kept"),
-    row("float32", "kept", "kept", "kept", "kept"),
-    row("float64", "kept", "kept", "kept", "kept"),
-    row("complex64", "carried", "kept", "kept", "kept"),
-    row("complex128", "carried", "refused", "kept", "kept"),
-    row("bitmask", "carried", "refused", "refused", "kept"),
-    row("float8_e4m3", "kept", "kept", "refused", "carried"),
-    row("float8_e5m2", "kept", "kept", "refused", "carried"),
-    row("float8_e4m3fnuz", "carried", "kept", "refused", "carried"),
-    row("float8_e5m2fnuz", "carried", "kept", "refused", "carried"),
-    row("float8_e8m0", "carried", "kept", "refused", "carried"),
-    row("float6_e2m3", "carried", "kept", "refused", "carried"),
-    row("float6_e3m2", "carried", "kept", "refused", "carried"),
-    row("float4", "carried", "kept", "refused", "carried"),
-    row("tensor names", "kept", "kept", "kept in npz, lost in npy", "kept"),
-    row("metadata map", "kept", "kept", "lost", "kept"),
-    row("empty metadata map", "kept", "kept", "dropped", "dropped"),
-    row("metadata that is no text", "carried", "carried", "lost", "kept"),
-    row("metadata that JSON has no form for", "as text, type lost", "as text, type lost", "lost", "as text, type lost"),
-    row("metadata of one tensor", "carried", "carried", "lost", "kept"),
-    row("order of tensors", "lost", "lost", "kept", "kept"),
-    row("big-endian data", "as little endian", "as little endian", "as little endian", "as little endian"),
-    row("column-major data", "as rows", "as rows", "as rows", "as rows"),
-    row("infinities and plain NaN", "kept", "kept", "kept", "kept"),
-    row("NaN with bits of its own", "kept", "kept", "kept", "lost, or kept on request"),
-    row("half-finite complex numbers", "kept", "kept", "kept", "lost, or kept on request"),
-    row("compressed or packed elements", "as decoded", "as decoded", "as decoded", "as decoded"),
-    row("bounds of messages", "in the names", "in the names", "in the names", "in the names"),
-    row("text, object, date and structured arrays", "refused", "refused", "refused", "refused"),
-    row("zip entries that are no arrays", "lost", "lost", "lost", "lost"),
-    row("index metadata of a checkpoint", "lost", "lost", "lost", "lost"),
-];
+///
+/// ```
+/// use fw_convert::{Format, loss_table};
+///
+/// let table = loss_table();
+/// let bfloat16 = table.iter().find(|row| row.what == "bfloat16").unwrap();
+/// assert_eq!((bfloat16.of(Format::SafeTensors), bfloat16.of(Format::Npz)), (Some("kept"), Some("refused")));
+/// ```
+pub fn loss_table() -> Vec<LossRow> {
+    let targets: Vec<(Format, &dyn Writable)> =
+        Format::ALL.iter().filter_map(|format| Some((*format, format.contract().writable().ok()?))).collect();
+    let row = |what, outcome: &dyn Fn(&dyn Writable) -> &'static str| LossRow {
+        what,
+        outcomes: targets.iter().map(|(format, writable)| (*format, outcome(*writable))).collect(),
+    };
+    let types = DType::ALL.iter().map(|dtype| row(dtype.name(), &|writable| type_outcome(*dtype, writable)));
+    let items = Item::ALL.iter().map(|item| row(item.title(), &|writable| writable.outcome(*item)));
+    let others = EVERYWHERE.iter().map(|(what, word)| row(what, &|_| word));
+    types.chain(items).chain(others).collect()
+}
+
+/// What becomes of a tensor of a type that fills whole bytes.
+fn type_outcome(dtype: DType, writable: &dyn Writable) -> &'static str {
+    match writable.storage(&Entry::new("example".to_owned(), dtype, vec![8], None)) {
+        Ok(Storage::Native) => "kept",
+        Ok(Storage::Carried(_)) => "carried",
+        Ok(Storage::Missing) | Err(_) => "refused",
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fw_tensor::DType;
-
-    #[test]
-    fn every_type_has_a_row_that_the_code_agrees_with() {
-        for dtype in DType::ALL {
-            let row = LOSS_TABLE.iter().find(|row| row.what == dtype.name()).unwrap_or_else(|| panic!("{dtype}"));
-            let native = fw_bintensors::Dtype::from_common(*dtype).is_some();
-            assert_eq!(row.bintensors, if native { "kept" } else { "carried" }, "{dtype}");
-            let named = crate::safetensors::type_name(*dtype).is_some();
-            assert_eq!(row.safetensors, if named { "kept" } else { "refused" }, "{dtype}");
-            let described = crate::numpy::descr(*dtype).is_some();
-            assert_eq!(row.numpy, if described { "kept" } else { "refused" }, "{dtype}");
-            assert_eq!(row.tensogram, if crate::tensogram::has(*dtype) { "kept" } else { "carried" }, "{dtype}");
-        }
-    }
 
     #[test]
     fn the_documentation_shows_this_table() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/conversions.md");
         let text = std::fs::read_to_string(path).unwrap();
-        for row in LOSS_TABLE {
-            let cells = [row.what, row.bintensors, row.safetensors, row.numpy, row.tensogram];
-            let line = format!("| {} |", cells.join(" | "));
-            assert!(text.contains(&line), "docs/conversions.md lacks: {line}");
+        let targets = || Format::ALL.iter().copied().filter(|format| format.is_writable());
+        let titles: Vec<String> = targets().map(|format| format!("to {format}")).collect();
+        let mut lines = vec![format!("| what | {} |", titles.join(" | "))];
+        lines.push(format!("|---|{}", "---|".repeat(titles.len())));
+        for row in loss_table() {
+            let words: Vec<&str> = targets().map(|format| row.of(format).unwrap()).collect();
+            lines.push(format!("| {} | {} |", row.what, words.join(" | ")));
         }
+        let shown: Vec<&str> = text.lines().skip_while(|line| *line != lines[0]).take(lines.len()).collect();
+        assert_eq!(shown, lines, "docs/conversions.md shows another table; it should be:\n{}", lines.join("\n"));
     }
 }

@@ -1,11 +1,14 @@
 //! A file of named tensors, whatever its format.
 
-use crate::{ConvertError, Format, Loss, bintensors, detect, numpy, safetensors, shards, tensogram};
+use crate::{ConvertError, Format, Loss, detect};
 use fw_bintensors::ReadOptions;
 use fw_bytes::Span;
+use fw_source::{FileSource, ReadAt};
 use fw_tensor::{DType, Selection};
 use serde::Serialize;
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::Path;
 
 /// One tensor, described.
@@ -22,6 +25,9 @@ pub struct Entry {
     pub span: Option<Span>,
     /// What the file says about it beside that: the base entry of a Tensogram object, also where another format carries it.
     pub attributes: Attributes,
+    /// The file's own name for its element type, where it keeps elements in quantised blocks. `dtype` is then the type that they
+    /// decode to, or `uint8` where the blocks are handed out as they are.
+    pub block_type: Option<&'static str>,
 }
 
 /// What a file says about one tensor.
@@ -39,7 +45,12 @@ pub struct Unreadable {
 
 impl Entry {
     pub(crate) fn new(name: String, dtype: DType, shape: Vec<u64>, span: Option<Span>) -> Self {
-        Self { name, dtype, shape, span, attributes: Attributes::new() }
+        Self { name, dtype, shape, span, attributes: Attributes::new(), block_type: None }
+    }
+
+    /// The type as the file has it: that of its blocks, or of its elements.
+    pub fn type_name(&self) -> &'static str {
+        self.block_type.unwrap_or_else(|| self.dtype.name())
     }
 
     /// Bytes of data: little endian, row-major, types below a byte packed.
@@ -79,6 +90,17 @@ pub trait TensorFile: Send {
         &[]
     }
 
+    /// The tensors as one block of the open file: they lie there as they are, in order and without gaps, and nothing but
+    /// their reader vouches for them.
+    fn block(&self) -> Option<Block<'_>> {
+        None
+    }
+
+    /// Whether the order of the tensors belongs to the file; an index of several files has none of its own.
+    fn has_order(&self) -> bool {
+        true
+    }
+
     /// What the file holds beside tensors and metadata, and no conversion keeps as it is.
     fn remarks(&self) -> Vec<Loss> {
         Vec::new()
@@ -116,6 +138,26 @@ pub trait TensorFile: Send {
     }
 }
 
+/// The data of all tensors of a file.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Block<'a> {
+    /// The open file.
+    pub file: &'a File,
+    /// The bytes that the tensors fill.
+    pub span: Span,
+}
+
+/// The block of tensors that were proved to lie one after the other in `source`, where that is a file.
+pub(crate) fn block_of<'a>(source: &'a dyn Any, entries: &[Entry]) -> Option<Block<'a>> {
+    let file = source.downcast_ref::<FileSource>()?.file();
+    let span = match (entries.first().and_then(|entry| entry.span), entries.last().and_then(|entry| entry.span)) {
+        (Some(first), Some(last)) => Span::new(first.start, last.end),
+        _ => Span::default(),
+    };
+    Some(Block { file, span })
+}
+
 /// Opens a file by what it is, or by its name where its bytes do not tell.
 ///
 /// # Errors
@@ -124,20 +166,14 @@ pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn TensorFile>, ConvertError>
     open_with(path, &ReadOptions::default())
 }
 
-/// Opens a file, a BinTensors file by the profile and limits of `options`.
+/// Opens a file, a BinTensors file by the profile and limits of `options`. A file whose format is known is opened by
+/// [`Format::open`].
 ///
 /// # Errors
 /// When it cannot be read, is of no known format, or is wrong.
 pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
     let path = path.as_ref();
-    Ok(match detect(path)? {
-        Format::Tensogram => Box::new(tensogram::open(path)?),
-        Format::BinTensors => Box::new(bintensors::open(path, options)?),
-        Format::SafeTensors => Box::new(safetensors::open(path)?),
-        Format::Npy => Box::new(numpy::open_npy(path)?),
-        Format::Npz => Box::new(numpy::open_npz(path)?),
-        Format::ShardIndex => Box::new(shards::open(path, options)?),
-    })
+    detect(path)?.open(path, options)
 }
 
 /// Opens a file behind any source, a store for example; `name` is for its format where its bytes do not tell.
@@ -145,22 +181,13 @@ pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dy
 /// Only the header is read; later reads touch only what is asked for.
 ///
 /// # Errors
-/// When the source cannot be read, the file is wrong, or is of a format that is opened by path only: npy, npz, checkpoints
-/// in several files, and Tensogram, which has readers of its own.
-pub fn open_source(
-    source: impl fw_source::ReadAt + Send + 'static,
-    name: &str,
-) -> Result<Box<dyn TensorFile>, ConvertError> {
-    let mut head = vec![0; source.len()?.min(16) as usize];
-    source.read_exact_at(0, &mut head)?;
-    match Format::of_bytes(&head).or_else(|| Format::of_name(Path::new(name))) {
-        Some(Format::SafeTensors) => Ok(Box::new(safetensors::open_source(source)?)),
-        None | Some(Format::BinTensors) => Ok(Box::new(bintensors::open_source(source, &ReadOptions::default())?)),
-        Some(other) => {
-            let message = format!("{name}: {other} files are opened by path");
-            Err(ConvertError::unsupported("by_path_only", message))
-        }
-    }
+/// When the source cannot be read, the file is wrong or of no known format, or its format is opened by path only:
+/// [`Format::opens_sources`] tells. Tensogram has readers of its own. A source whose format is known is opened by
+/// [`Format::open_source`].
+pub fn open_source(source: impl ReadAt + Send + 'static, name: &str) -> Result<Box<dyn TensorFile>, ConvertError> {
+    let path = Path::new(name);
+    let format = Format::of_source(&source, path)?.ok_or_else(|| Format::unknown(path))?;
+    format.open_source(source, &ReadOptions::default())
 }
 
 /// Part of data at hand.
@@ -187,16 +214,7 @@ pub(crate) fn stream_range(
     span: Span,
     take: &mut Pieces<'_>,
 ) -> Result<(), ConvertError> {
-    let mut piece = vec![0u8; span.len().min(PIECE) as usize];
-    let mut position = span.start;
-    while position < span.end {
-        let len = span.end.saturating_sub(position).min(PIECE) as usize;
-        let part = piece.get_mut(..len).unwrap_or(&mut []);
-        source.read_exact_at(position, part)?;
-        take(part)?;
-        position = position.saturating_add(len as u64);
-    }
-    Ok(())
+    fw_source::stream(source, span, |piece| take(piece))
 }
 
 /// Reads the runs of a selection from a source that holds data as it is.
@@ -212,28 +230,11 @@ pub(crate) fn slice_range(
         source.read_exact_at(span.start, &mut data)?;
         return cut(entry, &data, selection);
     };
-    let bounds = plan.bounds();
-    // Runs that fill most of their bounds are read as one piece; scattered ones one by one.
-    let covered = plan.element_count().saturating_mul(4) >= bounds.end.saturating_sub(bounds.start);
     let byte = |element: u64| element.saturating_mul(width as u64);
-    let len = usize::try_from(byte(plan.element_count())).map_err(std::io::Error::other)?;
-    let mut taken = Vec::with_capacity(len);
-    if covered {
-        let len = byte(bounds.end.saturating_sub(bounds.start));
-        let mut all = vec![0; usize::try_from(len).map_err(std::io::Error::other)?];
-        source.read_exact_at(span.start.saturating_add(byte(bounds.start)), &mut all)?;
-        for run in plan.runs() {
-            let from = byte(run.start.saturating_sub(bounds.start)) as usize;
-            let to = byte(run.end.saturating_sub(bounds.start)) as usize;
-            taken.extend_from_slice(all.get(from..to).unwrap_or(&[]));
-        }
-    } else {
-        let mut part = vec![0; byte(plan.run_len()) as usize];
-        for run in plan.runs() {
-            source.read_exact_at(span.start.saturating_add(byte(run.start)), &mut part)?;
-            taken.extend_from_slice(&part);
-        }
-    }
+    let len = |elements: u64| usize::try_from(byte(elements)).map_err(std::io::Error::other);
+    let mut taken = vec![0; len(plan.element_count())?];
+    let places = plan.runs().map(|run| span.start.saturating_add(byte(run.start)));
+    fw_source::read_runs(source, places, len(plan.run_len())?, &mut taken)?;
     Ok((plan.shape().to_vec(), taken))
 }
 

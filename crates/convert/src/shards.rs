@@ -1,8 +1,10 @@
 //! Checkpoints in several files: `<name>.index.json` says which tensor lies in which file.
 
+use crate::formats::{Recognition, TensorFormat, Writable};
 use crate::model::{Entry, Pieces, TensorFile, open_with};
 use crate::{ConvertError, Feature, Format, Loss};
 use fw_bintensors::ReadOptions;
+use fw_report::Tree;
 use fw_tensor::Selection;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,8 +18,48 @@ pub(crate) struct Index {
     pub(crate) weight_map: BTreeMap<String, String>,
 }
 
+pub(crate) struct ShardIndex;
+
+impl TensorFormat for ShardIndex {
+    fn name(&self) -> &'static str {
+        "shard index"
+    }
+
+    fn about(&self) -> &'static str {
+        "A checkpoint in several files"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["index.json"]
+    }
+
+    /// JSON of any kind may lie anywhere: only the name tells that this is an index.
+    fn recognition(&self) -> Recognition {
+        Recognition::Name
+    }
+
+    fn open(&self, path: &Path, options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
+        Ok(Box::new(open(path, options)?))
+    }
+
+    /// Its shards may be BinTensors files.
+    fn has_rules(&self) -> bool {
+        true
+    }
+
+    fn dump(&self, _path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
+        Ok(Tree::new(self.name(), 0..file_len).value("JSON"))
+    }
+
+    fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
+        let message =
+            "an index is written beside split files: name the output .bt or .safetensors and give a shard size";
+        Err(ConvertError::unsupported("not_writable", message))
+    }
+}
+
 #[derive(Default)]
-pub(crate) struct Sharded {
+struct Sharded {
     shards: Vec<Box<dyn TensorFile>>,
     /// Shard and place in it, for each entry.
     places: Vec<(usize, usize)>,
@@ -28,7 +70,7 @@ pub(crate) struct Sharded {
 }
 
 /// Opens an index and every file it names. Tensors that the index does not name are not there.
-pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Sharded, ConvertError> {
+fn open(path: &Path, options: &ReadOptions) -> Result<Sharded, ConvertError> {
     let text = std::fs::read(path)
         .map_err(|error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
     let index: Index = serde_json::from_slice(&text)
@@ -117,6 +159,10 @@ impl TensorFile for Sharded {
 
     fn json_keys(&self) -> &BTreeSet<String> {
         &self.json_keys
+    }
+
+    fn has_order(&self) -> bool {
+        false
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

@@ -615,3 +615,18 @@ fn profiles_reach_through() {
     let strict = ConvertOptions::new().with_profile(Profile::Canonical);
     assert_eq!(convert(&output, folder.path().join("x.npz"), &strict).unwrap().losses, []);
 }
+
+/// A format that the caller knows is not looked for again.
+#[test]
+fn a_known_format_is_not_detected() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let view = fw_bintensors::TensorView::new(fw_bintensors::Dtype::F32, [2], &[0; 8]).unwrap();
+    fw_bintensors::serialize_to_file([("w", view)], &None, at("a.bt")).unwrap();
+    let mut options = ConvertOptions::new();
+    options.from = Some(fw_convert::Format::Npy);
+    let refused = convert(at("a.bt"), at("b.npz"), &options).unwrap_err();
+    assert_eq!((refused.code(), refused.path()), ("bad_magic", Some(&*at("a.bt"))));
+    options.from = Some(fw_convert::Format::BinTensors);
+    assert_eq!(convert(at("a.bt"), at("b.npz"), &options).unwrap().tensors, 1);
+}

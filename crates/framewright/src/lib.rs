@@ -17,7 +17,8 @@
 pub use fw_convert::{Format, detect};
 
 pub use fw_bintensors as bintensors;
-pub use fw_bytes as bytes;
+/// Spans, limits, parse errors and checksums, which every format uses.
+pub use fw_bytes as primitives;
 pub use fw_codec as codec;
 pub use fw_codegen as codegen;
 pub use fw_convert as convert;
@@ -33,3 +34,8 @@ pub use fw_tensor as tensor;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So do those of the page for users of the reference crates.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/migrating.md")]
+struct Migrating;

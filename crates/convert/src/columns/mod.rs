@@ -7,6 +7,7 @@
 //! unreadable payloads are kept as `@stray.…`. The message's own metadata has `fw.capture`: the framing, and the text of the
 //! schema with everything it imports, so that the file explains itself and needs nothing to become frames again.
 
+mod grow; // columns that grow, in memory or beside it
 mod pack; // many byte strings in two columns
 mod read; // columns to frames
 mod write; // frames to columns

@@ -1,5 +1,6 @@
 //! Frames to columns.
 
+use super::grow::{Growing, Grown};
 use super::pack::pack;
 use super::{CAPTURE, COLUMN, CaptureConverted, VERSION};
 use crate::tensogram::{self, Writer, stored_shape};
@@ -7,16 +8,20 @@ use crate::{Attributes, ConvertError, Feature, Loss, NanBits};
 use fw_dynamic::columns::{Capture, Decoder, Header, Role, Table};
 use fw_dynamic::{Codec, FrameCodec, detect, message_infos, shown_name};
 use fw_schema::Schema;
-use fw_structframe::{Event, Framing};
+use fw_structframe::{Event, Frame, Framing};
 use fw_tensogram::{MetadataMap, Value};
 use fw_tensor::DType;
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// Writes the good frames of a struct-frame capture as columns to a Tensogram file. Without a framing the one is taken that
 /// the capture's content shows.
 ///
-/// Frames of unknown ids and unreadable payloads are kept too; damaged frames and bytes between frames are listed as lost.
+/// Frames of unknown ids and unreadable payloads are kept too; damaged frames and bytes between frames are listed as lost. The
+/// capture is read once, from front to back. Memory holds a few MiB of it and one column; the rest of a large capture waits
+/// in a temporary file beside the output.
 ///
 /// # Errors
 /// When the capture cannot be read, no framing fits, a message has too many leaves for columns, or writing fails. No output
@@ -27,55 +32,157 @@ pub fn frames_to_columns(
     schema: &Schema,
     framing: Option<Framing>,
 ) -> Result<CaptureConverted, ConvertError> {
-    let (input, output) = (capture.as_ref(), output.as_ref());
-    let bytes = std::fs::read(input)?;
-    let found = || detect(&message_infos(schema), &bytes).map(|found| found.framing);
-    let framing = framing.or_else(found).ok_or_else(|| {
-        let message = format!(
-            "{}: no profile fits: {} bytes hold no frame of a message that the schema has",
-            input.display(),
-            bytes.len()
-        );
-        ConvertError::unsupported("no_profile", message)
-    })?;
+    in_batches(capture.as_ref(), output.as_ref(), schema, framing, BATCH_LEN)
+}
+
+/// The same, with at most about so many bytes of payloads in memory.
+fn in_batches(
+    input: &Path,
+    output: &Path,
+    schema: &Schema,
+    framing: Option<Framing>,
+    batch_len: usize,
+) -> Result<CaptureConverted, ConvertError> {
+    let mut file = File::open(input)?;
+    let mut chunk = Vec::with_capacity(CHUNK_LEN);
+    file.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk)?;
+    // The first bytes tell as much as all of them.
+    let found = || detect(&message_infos(schema), &chunk).map(|found| found.framing);
+    let framing =
+        framing.or_else(found).ok_or_else(|| no_profile(input, file.metadata().map_or(0, |file| file.len())))?;
     let codec = Codec::new(schema);
     let frames = FrameCodec::new(&codec, framing);
-    let mut decoder = Decoder::new(&codec, framing.layout());
-    let mut losses = Losses::default();
-    let (mut count, mut good_len) = (0, 0);
-    for event in frames.read(&bytes) {
-        match event {
-            Event::Frame(frame) => {
-                decoder.push(frame.id, frame.header, frame.payload)?;
-                count += 1;
-                good_len += frame.span.len();
-            }
-            other => losses.add(&other),
-        }
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let mut gatherer = Gatherer::new(&codec, framing, batch_len, folder);
+    let mut stream = frames.stream();
+    while !chunk.is_empty() {
+        stream.read(&chunk, |event| gatherer.take(&event));
+        gatherer.fault.take().map_or(Ok(()), Err)?;
+        chunk.clear();
+        file.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk)?;
     }
-    let capture = decoder.finish();
-    let columns = columns(schema, framing, &capture);
-    let said = |column: &Column<'_>| {
+    drop(chunk);
+    stream.finish(|event| gatherer.take(&event));
+    let (columns, totals) = gatherer.finish()?;
+    let said = |column: &Grown| {
         let mut entry = tensogram::described(&column.name, column.logical.as_ref(), &Attributes::new());
         entry.insert(COLUMN.to_owned(), column.about.clone());
         entry
     };
-    let base = columns.iter().map(said).collect();
+    let base: Vec<_> = columns.columns().map(said).collect();
+    let count = base.len();
     let extra = MetadataMap::from([(CAPTURE.to_owned(), description(schema, framing))]);
     // The capture must come back byte for byte, whatever its floats are.
     let mut out = Writer::create(output, base, extra, NanBits::Keep)?;
-    for column in &columns {
-        out.put(column.dtype, &column.shape, &column.data)?;
+    for column in columns.columns() {
+        out.put(column.dtype, &column.shape, &columns.data(column)?)?;
     }
     out.finish()?;
     Ok(CaptureConverted {
         file: output.to_path_buf(),
         framing,
-        frames: count,
-        columns: columns.len(),
-        bytes: good_len,
-        losses: losses.finish(),
+        frames: totals.frames,
+        columns: count,
+        bytes: totals.bytes,
+        losses: totals.losses.finish(),
     })
+}
+
+fn no_profile(input: &Path, len: u64) -> ConvertError {
+    let message =
+        format!("{}: no profile fits: {len} bytes hold no frame of a message that the schema has", input.display());
+    ConvertError::unsupported("no_profile", message)
+}
+
+/// Sorts frames into columns, a batch at a time.
+struct Gatherer<'c, 's> {
+    codec: &'c Codec<'s>,
+    framing: Framing,
+    decoder: Decoder<'c, 's>,
+    /// Bytes of payloads in the decoder, and how many may be.
+    held: usize,
+    batch_len: usize,
+    /// Frames before those in the decoder.
+    before: u64,
+    columns: Growing,
+    totals: Totals,
+    /// What went wrong first; nothing is taken after it.
+    fault: Option<ConvertError>,
+}
+
+/// What a capture came to.
+#[derive(Default)]
+struct Totals {
+    frames: u64,
+    bytes: u64,
+    losses: Losses,
+}
+
+impl<'c, 's> Gatherer<'c, 's> {
+    fn new(codec: &'c Codec<'s>, framing: Framing, batch_len: usize, folder: &Path) -> Self {
+        Self {
+            codec,
+            framing,
+            decoder: Decoder::new(codec, framing.layout()),
+            held: 0,
+            batch_len,
+            before: 0,
+            columns: Growing::new(folder),
+            totals: Totals::default(),
+            fault: None,
+        }
+    }
+
+    fn take(&mut self, event: &Event<'_>) {
+        if self.fault.is_some() {
+            return;
+        }
+        let taken = match event {
+            Event::Frame(frame) => self.push(frame),
+            other => {
+                self.totals.losses.add(other);
+                Ok(())
+            }
+        };
+        self.fault = taken.err();
+    }
+
+    fn push(&mut self, frame: &Frame<'_>) -> Result<(), ConvertError> {
+        if self.held >= self.batch_len {
+            self.batch();
+            self.columns.spill()?;
+        }
+        self.decoder.push(frame.id, frame.header, frame.payload)?;
+        // A frame without a payload has a place in columns, too.
+        self.held = self.held.saturating_add(frame.payload.len()).saturating_add(ROW_LEN);
+        self.totals.frames = self.totals.frames.saturating_add(1);
+        self.totals.bytes = self.totals.bytes.saturating_add(frame.span.len());
+        Ok(())
+    }
+
+    /// Moves what the decoder holds to the columns.
+    fn batch(&mut self) {
+        let empty = Decoder::new(self.codec, self.framing.layout());
+        let mut capture = std::mem::replace(&mut self.decoder, empty).finish();
+        // A decoder counts frames and rows from its own first one.
+        for table in &mut capture.tables {
+            table.arrival.iter_mut().for_each(|place| *place = place.saturating_add(self.before));
+            let rows = table.message.id.map_or(0, |id| self.columns.rows(id));
+            let irregular = std::mem::take(&mut table.irregular);
+            table.irregular = irregular.into_iter().map(|(row, bytes)| (row.saturating_add(rows), bytes)).collect();
+        }
+        for stray in &mut capture.strays {
+            stray.arrival = stray.arrival.saturating_add(self.before);
+        }
+        self.columns.add(columns(self.codec.schema(), self.framing, &capture));
+        (self.before, self.held) = (self.totals.frames, 0);
+    }
+
+    fn finish(mut self) -> Result<(Growing, Totals), ConvertError> {
+        self.fault.take().map_or(Ok(()), Err)?;
+        self.batch();
+        Ok((self.columns, self.totals))
+    }
 }
 
 /// The framing, and the schema's text with what it imports, by paths that a loader in memory finds again.
@@ -93,15 +200,19 @@ fn description(schema: &Schema, framing: Framing) -> Value {
     ])
 }
 
-/// One object to write.
-struct Column<'a> {
-    name: String,
-    about: Value,
-    dtype: DType,
-    shape: Vec<u64>,
+/// One column of a batch.
+pub(super) struct Column<'a> {
+    /// The id of its message; strays have none.
+    pub(super) owner: Option<u16>,
+    pub(super) path: String,
+    pub(super) name: String,
+    pub(super) about: Value,
+    pub(super) dtype: DType,
+    /// Rows first.
+    pub(super) shape: Vec<u64>,
     /// What it is, when Tensogram has no such type.
-    logical: Option<(DType, Vec<u64>)>,
-    data: Cow<'a, [u8]>,
+    pub(super) logical: Option<(DType, Vec<u64>)>,
+    pub(super) data: Cow<'a, [u8]>,
 }
 
 impl<'a> Column<'a> {
@@ -110,7 +221,9 @@ impl<'a> Column<'a> {
         let data = data.into();
         let rows = data.len() as u64 / dtype.byte_width().unwrap_or(1) as u64;
         let name = owner.map_or_else(|| path.to_owned(), |(name, _)| format!("{name}{path}"));
-        Self { name, about: about(owner, path, None), dtype, shape: vec![rows], logical: None, data }
+        let about = about(owner, path, None);
+        let (owner, path) = (owner.map(|(_, id)| id), path.to_owned());
+        Self { owner, path, name, about, dtype, shape: vec![rows], logical: None, data }
     }
 }
 
@@ -163,6 +276,8 @@ fn table_columns<'a>(schema: &Schema, framing: Framing, table: &'a Table<'_>, co
     for column in &table.columns {
         let shape = column.shape(table.rows);
         let mut written = Column {
+            owner: owner.map(|(_, id)| id),
+            path: column.path.clone(),
             name: format!("{name}.{}", column.path),
             about: about(owner, &column.path, Some(role(column.role))),
             dtype: column.dtype,
@@ -243,3 +358,74 @@ impl Losses {
 }
 
 const LISTED: usize = 100;
+
+/// Bytes read at a time, and enough to tell the framing.
+const CHUNK_LEN: usize = 1 << 20;
+/// Bytes of payloads that are gathered in memory.
+const BATCH_LEN: usize = 4 << 20;
+/// What a row takes beside its payload.
+const ROW_LEN: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TensorFile;
+    use fw_schema::check_text;
+    use fw_structframe::Profile;
+    use serde_json::json;
+
+    const ROBOT: &str = "package robot;
+        message Pose { option msgid = 1; uint64 stamp = 1; float x = 2; bool ok = 3; repeated int16 v = 4 [size=3]; }
+        message Scan { option msgid = 2; option variable = true; repeated uint16 ranges = 1 [max_size=8]; }
+        message Late { option msgid = 3; uint8 n = 1; }";
+
+    /// However small the batches are, the columns are the same: also those that begin late, strays and odd spellings.
+    #[test]
+    fn batches_do_not_show() {
+        let schema = check_text("robot.sf", ROBOT).into_result().unwrap_or_else(|faults| panic!("{faults}"));
+        let codec = Codec::new(&schema);
+        let frames = FrameCodec::new(&codec, Profile::Network.framing());
+        let mut bytes = Vec::new();
+        for step in 0..300_u16 {
+            let header = Header { sequence: step as u8, system: 1, component: 2 };
+            let (name, json) = match step % 3 {
+                0 => ("Pose", json!({"stamp": step, "x": "NaN", "ok": step % 2 == 0, "v": [step, 1, 2]})),
+                1 => ("Scan", json!({"ranges": vec![step; usize::from(step % 9)]})),
+                _ if step > 200 => ("Late", json!({"n": 7})),
+                _ => ("Scan", json!({"ranges": []})),
+            };
+            frames.write_json(schema.find(name).unwrap(), header, &json, &mut bytes).unwrap();
+            if step % 40 == 39 {
+                // An unknown id; a payload that a careful encoder would have cut; something that is no frame.
+                frames.write_payload(77, header, &[1, 2, step as u8], &mut bytes).unwrap();
+                frames.write_payload(2, header, &[1, 9, 0, 0, 0], &mut bytes).unwrap();
+                bytes.extend([0x55; 5]);
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("a.bin"), &bytes).unwrap();
+        let run = |name: &str, batch_len: usize| {
+            let done = in_batches(&at("a.bin"), &at(name), &schema, None, batch_len).unwrap();
+            (done.frames, done.columns, done.bytes, done.losses, crate::open(at(name)).unwrap())
+        };
+        let whole = run("whole.tgm", usize::MAX);
+        assert_eq!((whole.0, whole.3.len()), (314, 7));
+        let named = |name: &str| whole.4.find(name).is_ok();
+        assert!(named("Late.n") && named("@stray.bytes") && named("Scan@irregular.bytes"));
+        for (name, batch_len) in [("single.tgm", 1), ("small.tgm", 500), ("half.tgm", bytes.len() / 2)] {
+            let batched = run(name, batch_len);
+            assert_eq!((batched.0, batched.1, batched.2, &batched.3), (whole.0, whole.1, whole.2, &whole.3), "{name}");
+            let described = |file: &dyn TensorFile| {
+                let entries = file.entries().iter();
+                entries.map(|one| (one.name.clone(), one.dtype, one.shape.clone())).collect::<Vec<_>>()
+            };
+            assert_eq!(described(&*batched.4), described(&*whole.4), "{name}");
+            for index in 0..whole.4.entries().len() {
+                let entry = &whole.4.entries()[index];
+                assert_eq!(batched.4.data(index).unwrap(), whole.4.data(index).unwrap(), "{name} {}", entry.name);
+                assert_eq!(batched.4.entries()[index].attributes, entry.attributes, "{name} {}", entry.name);
+            }
+        }
+    }
+}

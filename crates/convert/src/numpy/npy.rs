@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-pub(crate) struct NpyFile {
+pub(super) struct NpyFile {
     source: FileSource,
-    pub(crate) header: NpyHeader,
+    pub(super) header: NpyHeader,
     entries: [Entry; 1],
 }
 
-pub(crate) fn open(path: &Path) -> Result<NpyFile, ConvertError> {
+pub(super) fn open(path: &Path) -> Result<NpyFile, ConvertError> {
     let source = FileSource::open(path)?;
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let file_len = source.len()?;

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-pub(crate) struct NpzFile {
+pub(super) struct NpzFile {
     source: FileSource,
     archive: Mutex<ZipArchive<BufReader<File>>>,
     entries: Vec<Entry>,
@@ -21,20 +21,20 @@ pub(crate) struct NpzFile {
     /// Arrays that are no tensors.
     unreadable: Vec<Unreadable>,
     /// Members that are no arrays.
-    pub(crate) others: Vec<String>,
+    pub(super) others: Vec<String>,
 }
 
 /// One array of the zip.
-pub(crate) struct Member {
+pub(super) struct Member {
     place: usize,
     header: NpyHeader,
     /// First byte of the npy in the file, and its bytes as they lie there.
-    pub(crate) start: u64,
-    pub(crate) stored_len: u64,
-    pub(crate) deflated: bool,
+    pub(super) start: u64,
+    pub(super) stored_len: u64,
+    pub(super) deflated: bool,
 }
 
-pub(crate) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
+pub(super) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
     let source = FileSource::open(path)?;
     let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(zip_error)?;
     let (mut entries, mut members, mut unreadable, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -76,7 +76,7 @@ pub(crate) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
 }
 
 impl NpzFile {
-    pub(crate) fn members(&self) -> &[Member] {
+    pub(super) fn members(&self) -> &[Member] {
         &self.members
     }
 }
@@ -129,17 +129,17 @@ impl TensorFile for NpzFile {
 }
 
 /// Writes a stored npz, array after array.
-pub(crate) struct NpzWriter {
+pub(super) struct NpzWriter {
     zip: ZipWriter<BufWriter<AtomicFile>>,
 }
 
 impl NpzWriter {
-    pub(crate) fn create(path: &Path) -> Result<Self, ConvertError> {
+    pub(super) fn create(path: &Path) -> Result<Self, ConvertError> {
         Ok(Self { zip: ZipWriter::new(BufWriter::with_capacity(1 << 20, AtomicFile::create(path)?)) })
     }
 
     /// Begins an array; its `len` bytes of data follow by [`NpzWriter::put`].
-    pub(crate) fn begin(&mut self, name: &str, header: &[u8], len: u64) -> Result<(), ConvertError> {
+    pub(super) fn begin(&mut self, name: &str, header: &[u8], len: u64) -> Result<(), ConvertError> {
         let total = len.saturating_add(header.len() as u64);
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
@@ -150,11 +150,11 @@ impl NpzWriter {
         Ok(self.zip.write_all(header)?)
     }
 
-    pub(crate) fn put(&mut self, piece: &[u8]) -> Result<(), ConvertError> {
+    pub(super) fn put(&mut self, piece: &[u8]) -> Result<(), ConvertError> {
         Ok(self.zip.write_all(piece)?)
     }
 
-    pub(crate) fn finish(self) -> Result<(), ConvertError> {
+    pub(super) fn finish(self) -> Result<(), ConvertError> {
         let buffered = self.zip.finish().map_err(zip_error)?;
         buffered.into_inner().map_err(|error| ConvertError::Io(error.into_error()))?.commit()?;
         Ok(())

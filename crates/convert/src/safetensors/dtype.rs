@@ -29,7 +29,7 @@ const TYPES: [(DType, &str); 22] = [
 ];
 
 /// The name of a type, or `None` when the format has no counterpart.
-pub(crate) fn type_name(dtype: DType) -> Option<&'static str> {
+pub(super) fn type_name(dtype: DType) -> Option<&'static str> {
     TYPES.iter().find(|(known, _)| *known == dtype).map(|(_, name)| *name)
 }
 

@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 /// What a header says.
-pub(crate) struct Header {
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) metadata: Option<BTreeMap<String, String>>,
-    pub(crate) data_start: u64,
+pub(super) struct Header {
+    pub(super) entries: Vec<Entry>,
+    pub(super) metadata: Option<BTreeMap<String, String>>,
+    pub(super) data_start: u64,
 }
 
 /// Reads the header from the first bytes of a file: the length field and the header at least.
-pub(crate) fn parse(bytes: &[u8], file_len: u64) -> Result<Header, ConvertError> {
+pub(super) fn parse(bytes: &[u8], file_len: u64) -> Result<Header, ConvertError> {
     let len = header_len(bytes, file_len)?;
     let json = bytes
         .get(SIZE_LEN as usize..)
@@ -38,7 +38,7 @@ pub(crate) fn parse(bytes: &[u8], file_len: u64) -> Result<Header, ConvertError>
 }
 
 /// The length field, checked against cap and file.
-pub(crate) fn header_len(bytes: &[u8], file_len: u64) -> Result<u64, ConvertError> {
+pub(super) fn header_len(bytes: &[u8], file_len: u64) -> Result<u64, ConvertError> {
     let Some(size) = bytes.first_chunk::<8>() else {
         return Err(ConvertError::format(
             "header_too_small",

@@ -2,13 +2,69 @@
 
 mod dtype; // its element types
 mod header; // JSON to entries, checked
+mod layout; // entries to a header, in the reference's order
 mod read; // an open file
-mod write; // entries to a header, in the reference's order
+mod write; // a new file
 
-pub(crate) use dtype::type_name;
-pub(crate) use header::parse;
-pub(crate) use read::{open, open_source};
-pub(crate) use write::{Layout, layout};
+use crate::formats::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::model::TensorFile;
+use crate::{ConvertError, show};
+use fw_bintensors::ReadOptions;
+use fw_report::Tree;
+use fw_source::FileSource;
+use std::path::Path;
+
+pub(crate) struct SafeTensors;
+
+impl TensorFormat for SafeTensors {
+    fn name(&self) -> &'static str {
+        "safetensors"
+    }
+
+    fn about(&self) -> &'static str {
+        "safetensors"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["safetensors"]
+    }
+
+    /// The header is JSON after an eight-byte length.
+    fn recognition(&self) -> Recognition {
+        Recognition::Likely(|head| head.get(8) == Some(&b'{'))
+    }
+
+    fn open(&self, path: &Path, _options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
+        Ok(Box::new(read::open(FileSource::open(path)?)?))
+    }
+
+    fn source_opener(&self) -> Option<SourceOpener> {
+        Some(|source, _options| Ok(Box::new(read::open(source)?)))
+    }
+
+    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
+        let bytes = show::sized_head(&FileSource::open(path)?)?;
+        let mut root = Tree::new(self.name(), 0..file_len);
+        let header = match header::parse(&bytes, file_len) {
+            Ok(header) => header,
+            Err(error) => return Ok(root.with(Tree::new("unreadable", 0..file_len).value(error.to_string()))),
+        };
+        let json = bytes.get(SIZE_LEN as usize..).unwrap_or(&[]);
+        let text = json.len().saturating_sub(json.iter().rev().take_while(|byte| **byte == b' ').count());
+        let body = SIZE_LEN.saturating_add(text as u64);
+        root.push(Tree::new("header size", 0..SIZE_LEN).value(json.len().to_string()));
+        let count = show::tensor_count(header.entries.len());
+        root.push(Tree::new("header", SIZE_LEN..body).value(format!("JSON, {count}")));
+        if body < header.data_start {
+            root.push(Tree::new("padding", body..header.data_start).value("spaces"));
+        }
+        Ok(root.with(show::data_tree(header.data_start..file_len, &header.entries)))
+    }
+
+    fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
+        Ok(&SafeTensors)
+    }
+}
 
 /// The reference refuses longer headers.
 pub(crate) const MAX_HEADER_LEN: u64 = 100_000_000;

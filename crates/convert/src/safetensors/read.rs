@@ -2,25 +2,20 @@
 
 use super::SIZE_LEN;
 use super::header::{Header, header_len, parse};
-use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
+use crate::model::{Block, Entry, Pieces, TensorFile, block_of, slice_range, stream_range};
 use crate::{ConvertError, Format, attributes};
-use fw_source::{FileSource, ReadAt};
+use fw_source::ReadAt;
 use fw_tensor::Selection;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-pub(crate) struct SafeTensorsFile<S = FileSource> {
+pub(super) struct SafeTensorsFile<S> {
     source: S,
     header: Header,
     json_keys: BTreeSet<String>,
 }
 
-pub(crate) fn open(path: &Path) -> Result<SafeTensorsFile, ConvertError> {
-    open_source(FileSource::open(path)?)
-}
-
 /// A file behind any source; opening reads its header only.
-pub(crate) fn open_source<S: ReadAt>(source: S) -> Result<SafeTensorsFile<S>, ConvertError> {
+pub(super) fn open<S: ReadAt>(source: S) -> Result<SafeTensorsFile<S>, ConvertError> {
     let bytes = read_head(&source)?;
     let mut header = parse(&bytes, source.len()?)?;
     attributes::restore(&mut header.entries, &mut header.metadata);
@@ -29,7 +24,7 @@ pub(crate) fn open_source<S: ReadAt>(source: S) -> Result<SafeTensorsFile<S>, Co
 }
 
 /// The length field and the header.
-pub(crate) fn read_head(source: &impl ReadAt) -> Result<Vec<u8>, ConvertError> {
+fn read_head(source: &impl ReadAt) -> Result<Vec<u8>, ConvertError> {
     let file_len = source.len()?;
     let mut size = vec![0u8; file_len.min(SIZE_LEN) as usize];
     source.read_exact_at(0, &mut size)?;
@@ -40,14 +35,7 @@ pub(crate) fn read_head(source: &impl ReadAt) -> Result<Vec<u8>, ConvertError> {
     Ok(bytes)
 }
 
-impl SafeTensorsFile {
-    /// The open file and where its data section begins.
-    pub(crate) const fn data(&self) -> (&FileSource, u64) {
-        (&self.source, self.header.data_start)
-    }
-}
-
-impl<S: ReadAt + Send> TensorFile for SafeTensorsFile<S> {
+impl<S: ReadAt + Send + 'static> TensorFile for SafeTensorsFile<S> {
     fn format(&self) -> Format {
         Format::SafeTensors
     }
@@ -62,6 +50,10 @@ impl<S: ReadAt + Send> TensorFile for SafeTensorsFile<S> {
 
     fn json_keys(&self) -> &BTreeSet<String> {
         &self.json_keys
+    }
+
+    fn block(&self) -> Option<Block<'_>> {
+        block_of(&self.source, &self.header.entries)
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

@@ -1,71 +1,65 @@
-//! The header of a new file, byte for byte as the reference writes it (metadata sorted by key).
+//! safetensors files, planned and written.
 
-use super::dtype::{rank, type_name};
-use super::{MAX_HEADER_LEN, SIZE_LEN};
-use crate::ConvertError;
+use super::SafeTensors;
+use super::dtype::type_name;
+use super::layout::{Layout, layout};
+use crate::convert::{Output, Planned, Target, commit};
+use crate::formats::{Head, MetadataPlace, Storage, Takes, Writable};
+use crate::loss::Item;
+use crate::model::Entry;
+use crate::{ConvertError, ConvertOptions, Loss};
 use fw_tensor::DType;
 use std::collections::BTreeMap;
+use std::io::Write;
 
-/// A planned file: length field and header, and which tensor comes when.
-pub(crate) struct Layout {
-    pub(crate) head: Vec<u8>,
-    /// Places of the tensors given, in file order.
-    pub(crate) order: Vec<usize>,
-    pub(crate) data_len: u64,
+impl Writable for SafeTensors {
+    fn storage(&self, entry: &Entry) -> Result<Storage, ConvertError> {
+        let bits = u128::from(fw_tensor::element_count(&entry.shape)?) * u128::from(entry.dtype.bits());
+        let held = type_name(entry.dtype).is_some() && bits.is_multiple_of(8);
+        Ok(if held { Storage::Native } else { Storage::Missing })
+    }
+
+    fn metadata_place(&self) -> MetadataPlace {
+        MetadataPlace::TextMap
+    }
+
+    fn outcome(&self, item: Item) -> &'static str {
+        match item {
+            Item::Names | Item::Metadata | Item::EmptyMetadata | Item::NanBits | Item::HalfFinite => "kept",
+            Item::MetadataValues | Item::TensorMetadata => "carried",
+            Item::MetadataBeyondJson => "as text, type lost",
+            Item::Order => "lost",
+        }
+    }
+
+    fn order(&self, tensors: &[&Planned]) -> Result<Option<Vec<usize>>, ConvertError> {
+        Ok(Some(laid_out(tensors, None)?.order))
+    }
+
+    fn takes(&self) -> Takes {
+        Takes { shards: true, ..Takes::default() }
+    }
+
+    fn head(&self, target: &Target, _options: &ConvertOptions) -> Result<Option<Head>, ConvertError> {
+        let layout = laid_out(&target.group(None), target.metadata.as_ref())?;
+        Ok(Some(Head { bytes: layout.head, order: layout.order, data_len: layout.data_len }))
+    }
+
+    fn write(&self, output: &mut Output<'_, '_>) -> Result<Vec<Loss>, ConvertError> {
+        let tensors = output.tensors();
+        let layout = laid_out(&tensors, output.metadata().as_ref())?;
+        let mut out = output.create()?;
+        out.write_all(&layout.head)?;
+        for tensor in layout.order.iter().filter_map(|place| tensors.get(*place)) {
+            output.stream(tensor, |piece| Ok(out.write_all(piece)?))?;
+        }
+        commit(out)?;
+        Ok(Vec::new())
+    }
 }
 
-/// Plans a file of `tensors`: name, type, shape.
-pub(crate) fn layout(
-    tensors: &[(&str, DType, &[u64])],
-    metadata: Option<&BTreeMap<String, String>>,
-) -> Result<Layout, ConvertError> {
-    let mut order: Vec<usize> = (0..tensors.len()).collect();
-    let key = |place: &usize| tensors.get(*place).map(|(name, dtype, _)| (usize::MAX - rank(*dtype), *name));
-    order.sort_by(|a, b| key(a).cmp(&key(b)));
-    let mut json = String::from("{");
-    if let Some(metadata) = metadata {
-        json.push_str("\"__metadata__\":");
-        json.push_str(&to_json(metadata)?);
-    }
-    let mut end = 0u64;
-    for (name, dtype, shape) in order.iter().filter_map(|place| tensors.get(*place)) {
-        let type_name = type_name(*dtype).ok_or_else(|| {
-            ConvertError::unsupported("no_counterpart", format!("tensor {name:?}: safetensors has no {dtype}"))
-        })?;
-        let len = fw_tensor::byte_len(*dtype, shape)?;
-        let whole = fw_tensor::element_count(shape)?.checked_mul(dtype.bits()).is_some_and(|bits| bits % 8 == 0);
-        if dtype.byte_width().is_none() && !whole {
-            let message = format!("tensor {name:?}: {dtype} {shape:?} does not fill whole bytes");
-            return Err(ConvertError::unsupported("no_counterpart", message));
-        }
-        if *name == "__metadata__" {
-            return Err(ConvertError::unsupported("reserved_name", "safetensors reserves the name __metadata__"));
-        }
-        let start = end;
-        end = start
-            .checked_add(len)
-            .ok_or_else(|| ConvertError::unsupported("shape_overflow", "the file would exceed 64 bits"))?;
-        if json.len() > 1 {
-            json.push(',');
-        }
-        json.push_str(&to_json(name)?);
-        json.push_str(&format!(
-            ":{{\"dtype\":\"{type_name}\",\"shape\":{},\"data_offsets\":[{start},{end}]}}",
-            to_json(shape)?
-        ));
-    }
-    json.push('}');
-    let padded = json.len().next_multiple_of(SIZE_LEN as usize);
-    json.extend(std::iter::repeat_n(' ', padded.saturating_sub(json.len())));
-    if padded as u64 > MAX_HEADER_LEN {
-        let message = format!("the header would have {padded} bytes, readers take {MAX_HEADER_LEN}");
-        return Err(ConvertError::unsupported("header_too_large", message));
-    }
-    let mut head = (padded as u64).to_le_bytes().to_vec();
-    head.extend_from_slice(json.as_bytes());
-    Ok(Layout { head, order, data_len: end })
-}
-
-fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, ConvertError> {
-    serde_json::to_string(value).map_err(|error| ConvertError::Io(error.into()))
+fn laid_out(tensors: &[&Planned], metadata: Option<&BTreeMap<String, String>>) -> Result<Layout, ConvertError> {
+    let tensors: Vec<(&str, DType, &[u64])> =
+        tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape[..])).collect();
+    layout(&tensors, metadata)
 }

@@ -3,6 +3,7 @@
 
 mod bits; // what masks give back unchanged
 mod carry; // types that Tensogram does not have
+mod format; // as a format of tensor files
 mod json; // values that JSON has a form for
 mod named; // the objects of one message as named tensors
 mod names; // a name for every object
@@ -10,9 +11,9 @@ mod read; // an open file
 mod write; // a new file
 
 pub(crate) use carry::stored_shape;
+pub(crate) use format::Messages;
 pub use named::{Named, named_objects};
-pub(crate) use read::open;
-pub(crate) use write::{Writer, described, values};
+pub(crate) use write::{Writer, described};
 
 use fw_tensor::DType;
 

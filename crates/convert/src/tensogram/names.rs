@@ -11,7 +11,7 @@ const KEYS: [&str; 5] = [OURS, "param", "mars.param", "short_name", "shortName"]
 
 /// The key and the name that an object's own entry gives it.
 pub(super) fn given(metadata: &GlobalMetadata, object: usize) -> Option<(&'static str, String)> {
-    KEYS.iter().find_map(|key| match metadata.lookup_object(object, key)? {
+    KEYS.iter().find_map(|key| match metadata.get_at(object, key).value()? {
         Value::Text(text) if !text.is_empty() => Some((*key, text.clone())),
         Value::Integer(number) => Some((*key, number.to_string())),
         _ => None,

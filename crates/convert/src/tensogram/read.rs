@@ -9,8 +9,8 @@ use fw_source::{Buffers, FileSource, ReadAt, drive};
 use fw_tensogram::frame::{FrameRef, ObjectRef, Outline, OutlineBuilder, object_parts};
 use fw_tensogram::wire::{FrameFlags, FrameHeader};
 use fw_tensogram::{
-    DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, TensogramError, Value, decode_object_from_frame,
-    scan_source,
+    DataObjectDescriptor, DecodeOptions, DecodedObject, GlobalMetadata, MetadataMap, TensogramError, Value,
+    decode_object_from_frame, scan_source,
 };
 use fw_tensor::{ByteOrder, Selection};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use std::path::Path;
 
 const RESERVED: &str = "_reserved_";
 
-pub(crate) struct MessagesFile {
+pub(super) struct MessagesFile {
     source: FileSource,
     entries: Vec<Entry>,
     /// The frame of each entry, in the file.
@@ -29,7 +29,7 @@ pub(crate) struct MessagesFile {
     remarks: Vec<Loss>,
 }
 
-pub(crate) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
+pub(super) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
     let source = FileSource::open(path)?;
     let spans = scan_source(&source, &Default::default())?;
     if spans.is_empty() {
@@ -155,7 +155,7 @@ impl MessagesFile {
         let mut frame = vec![0; usize::try_from(span.len()).map_err(io::Error::other)?];
         self.source.read_exact_at(span.start, &mut frame)?;
         let decoded = decode_object_from_frame(&frame, &DecodeOptions::default());
-        let (descriptor, mut data) = decoded.map_err(|error| error.shifted(span.start))?;
+        let DecodedObject { descriptor, bytes: mut data } = decoded.map_err(|error| error.shifted(span.start))?;
         if ByteOrder::NATIVE == ByteOrder::Big {
             fw_tensor::swap_in_place(&mut data, descriptor.dtype.swap_unit());
         }

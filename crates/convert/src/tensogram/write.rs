@@ -1,9 +1,12 @@
 //! A new file: one message, an object per tensor, written as the tensors come.
 
-use super::bits::{Storage, storage, unrestored};
-use super::{carry, json, names};
-use crate::model::Attributes;
-use crate::{ConvertError, NanBits};
+use super::bits::{self, unrestored};
+use super::{Messages, carry, has, json, names, stored_shape};
+use crate::convert::{Output, Planned};
+use crate::formats::{Carried, MetadataPlace, Storage, Writable};
+use crate::loss::Item;
+use crate::model::{Attributes, Entry};
+use crate::{ConvertError, Feature, Loss, NanBits};
 use fw_source::AtomicFile;
 use fw_tensogram::{DataObjectDescriptor, EncodeOptions, GlobalMetadata, MetadataMap, StreamingEncoder, Value};
 use fw_tensor::{ByteOrder, DType};
@@ -11,8 +14,62 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufWriter;
 use std::path::Path;
 
+impl Writable for Messages {
+    fn storage(&self, entry: &Entry) -> Result<Storage, ConvertError> {
+        if has(entry.dtype) {
+            return Ok(Storage::Native);
+        }
+        Ok(Storage::Carried(Carried {
+            dtype: DType::UInt8,
+            shape: stored_shape(entry.dtype, &entry.shape)?,
+            logical: Some((entry.dtype, entry.shape.clone())),
+            metadata: Vec::new(),
+        }))
+    }
+
+    fn metadata_place(&self) -> MetadataPlace {
+        MetadataPlace::Values
+    }
+
+    fn outcome(&self, item: Item) -> &'static str {
+        match item {
+            Item::Names | Item::Metadata | Item::MetadataValues | Item::TensorMetadata | Item::Order => "kept",
+            Item::EmptyMetadata => "dropped",
+            Item::MetadataBeyondJson => "as text, type lost",
+            Item::NanBits | Item::HalfFinite => "lost, or kept on request",
+        }
+    }
+
+    fn write(&self, output: &mut Output<'_, '_>) -> Result<Vec<Loss>, ConvertError> {
+        let (source, tensors, mut losses) = (output.source(), output.tensors(), Vec::new());
+        let said = |tensor: &&Planned| {
+            let none = Attributes::new();
+            let attributes = source.entries().get(tensor.index).map_or(&none, |entry| &entry.attributes);
+            described(&tensor.name, tensor.logical.as_ref(), attributes)
+        };
+        let extra = values(output.metadata().as_ref(), source.json_keys());
+        let base = tensors.iter().map(said).collect();
+        let mut out = Writer::create(output.path(), base, extra, output.options().nan_bits)?;
+        let mut data = Vec::new();
+        for tensor in tensors {
+            // A frame begins with what is known only at the end of its data: one tensor is held at a time.
+            data.clear();
+            output.stream(tensor, |piece| {
+                data.extend_from_slice(piece);
+                Ok(())
+            })?;
+            if out.put(tensor.dtype, &tensor.shape, &data)? > 0 {
+                let what = "NaN with bits of its own, or half of a complex number not finite: comes back as plain NaN";
+                losses.push(Loss::new(Feature::NanBits, Some(tensor.name.clone()), what.to_owned()));
+            }
+        }
+        out.finish()?;
+        Ok(losses)
+    }
+}
+
 /// A text map as a message has it: texts, and the values that the texts of `json_keys` stand for.
-pub(crate) fn values(texts: Option<&BTreeMap<String, String>>, json_keys: &BTreeSet<String>) -> MetadataMap {
+fn values(texts: Option<&BTreeMap<String, String>>, json_keys: &BTreeSet<String>) -> MetadataMap {
     let value = |key: &String, text: &String| {
         let json = json_keys.contains(key).then(|| serde_json::from_str(text).ok()).flatten();
         json.map_or_else(|| Value::from(text.as_str()), |json| json::to_value(&json))
@@ -61,7 +118,7 @@ impl Writer {
         if let Some(entry) = self.entries.next() {
             self.stream.write_preceder(&entry)?;
         }
-        if self.nan_bits == NanBits::Keep && storage(dtype, data) == Storage::AsIs {
+        if self.nan_bits == NanBits::Keep && bits::storage(dtype, data) == bits::Storage::AsIs {
             self.stream.write_object_pre_encoded(&descriptor, data)?;
             return Ok(0);
         }

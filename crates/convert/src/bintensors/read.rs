@@ -1,26 +1,21 @@
-//! BinTensors as a tensor file. Carried element types appear as what they are.
+//! An open BinTensors file. Carried element types appear as what they are.
 
-use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
+use crate::model::{Block, Entry, Pieces, TensorFile, block_of, slice_range, stream_range};
 use crate::{ConvertError, Format, attributes};
 use fw_bintensors::{DTYPE_KEY_PREFIX, ReadOptions, Reader, SHAPE_KEY_PREFIX, logical};
-use fw_source::{FileSource, ReadAt};
+use fw_source::ReadAt;
 use fw_tensor::Selection;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-pub(crate) struct BinTensorsFile<S = FileSource> {
+pub(super) struct BinTensorsFile<S> {
     reader: Reader<S>,
     entries: Vec<Entry>,
     metadata: Option<BTreeMap<String, String>>,
     json_keys: BTreeSet<String>,
 }
 
-pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<BinTensorsFile, ConvertError> {
-    open_source(FileSource::open(path)?, options)
-}
-
 /// A file behind any source; opening reads its header only.
-pub(crate) fn open_source<S: ReadAt>(source: S, options: &ReadOptions) -> Result<BinTensorsFile<S>, ConvertError> {
+pub(super) fn open<S: ReadAt>(source: S, options: &ReadOptions) -> Result<BinTensorsFile<S>, ConvertError> {
     let reader = Reader::new(source, options)?;
     let header = reader.metadata();
     let mut metadata = header.metadata().map(|user| user.to_map());
@@ -48,14 +43,7 @@ pub(crate) fn open_source<S: ReadAt>(source: S, options: &ReadOptions) -> Result
     Ok(BinTensorsFile { reader, entries, metadata, json_keys })
 }
 
-impl BinTensorsFile {
-    /// The open file and where its data section begins.
-    pub(crate) fn data(&self) -> (&FileSource, u64) {
-        (self.reader.source(), self.reader.metadata().data_start())
-    }
-}
-
-impl<S: ReadAt + Send> TensorFile for BinTensorsFile<S> {
+impl<S: ReadAt + Send + 'static> TensorFile for BinTensorsFile<S> {
     fn format(&self) -> Format {
         Format::BinTensors
     }
@@ -70,6 +58,10 @@ impl<S: ReadAt + Send> TensorFile for BinTensorsFile<S> {
 
     fn json_keys(&self) -> &BTreeSet<String> {
         &self.json_keys
+    }
+
+    fn block(&self) -> Option<Block<'_>> {
+        block_of(self.reader.source(), &self.entries)
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

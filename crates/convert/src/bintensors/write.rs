@@ -1,0 +1,87 @@
+//! BinTensors files, planned and written.
+
+use super::BinTensors;
+use crate::convert::{Output, Planned, Target};
+use crate::formats::{Carried, Head, MetadataPlace, Storage, Takes, Writable};
+use crate::loss::Item;
+use crate::model::Entry;
+use crate::{ConvertError, ConvertOptions, Loss};
+use fw_bintensors::{Dtype, Plan, PlannedWriter, Shape, WriteOptions, carry};
+use std::collections::HashMap;
+
+impl Writable for BinTensors {
+    fn storage(&self, entry: &Entry) -> Result<Storage, ConvertError> {
+        if Dtype::from_common(entry.dtype).is_some() {
+            return Ok(Storage::Native);
+        }
+        let carried = carry(&entry.name, entry.dtype, &entry.shape)?;
+        Ok(Storage::Carried(Carried {
+            dtype: carried.dtype.common(),
+            shape: carried.shape,
+            logical: None,
+            metadata: carried.entries,
+        }))
+    }
+
+    fn metadata_place(&self) -> MetadataPlace {
+        MetadataPlace::TextMap
+    }
+
+    fn outcome(&self, item: Item) -> &'static str {
+        match item {
+            Item::Names | Item::Metadata | Item::EmptyMetadata | Item::NanBits | Item::HalfFinite => "kept",
+            Item::MetadataValues | Item::TensorMetadata => "carried",
+            Item::MetadataBeyondJson => "as text, type lost",
+            Item::Order => "lost",
+        }
+    }
+
+    fn order(&self, tensors: &[&Planned]) -> Result<Option<Vec<usize>>, ConvertError> {
+        let plan = Plan::new(infos(tensors), &WriteOptions::new())?;
+        Ok(Some(places(&plan, tensors)))
+    }
+
+    fn takes(&self) -> Takes {
+        Takes { alignment: true, digests: true, shards: true }
+    }
+
+    fn head(&self, target: &Target, options: &ConvertOptions) -> Result<Option<Head>, ConvertError> {
+        let mut write_options = WriteOptions::new().with_align(options.align);
+        write_options.metadata = target.metadata.clone();
+        let tensors = target.group(None);
+        let plan = Plan::new(infos(&tensors), &write_options)?;
+        let order = places(&plan, &tensors);
+        Ok(Some(Head { bytes: plan.head().to_vec(), order, data_len: plan.data_len() }))
+    }
+
+    fn write(&self, output: &mut Output<'_, '_>) -> Result<Vec<Loss>, ConvertError> {
+        let options = output.options();
+        let mut write_options = WriteOptions::new().with_align(options.align);
+        write_options.metadata = output.metadata();
+        write_options.tensor_digests = options.tensor_digests;
+        let tensors = output.tensors();
+        let writer = PlannedWriter::create(output.path(), infos(&tensors), &write_options)?;
+        for tensor in tensors {
+            let mut open = writer.tensor(&tensor.name)?;
+            output.stream(tensor, |piece| Ok(open.put(piece)?))?;
+            open.finish()?;
+        }
+        writer.finish()?;
+        Ok(Vec::new())
+    }
+}
+
+/// The tensors as a plan takes them; every type was mapped before.
+fn infos(tensors: &[&Planned]) -> Vec<(String, Dtype, Shape)> {
+    let info = |tensor: &&Planned| {
+        Some((tensor.name.clone(), Dtype::from_common(tensor.dtype)?, Shape::from(&tensor.shape[..])))
+    };
+    tensors.iter().filter_map(info).collect()
+}
+
+/// Where the tensors of a plan stand among those it was made from.
+fn places(plan: &Plan, tensors: &[&Planned]) -> Vec<usize> {
+    let known: HashMap<&str, usize> =
+        tensors.iter().enumerate().map(|(place, tensor)| (tensor.name.as_str(), place)).collect();
+    plan.tensors().iter().filter_map(|tensor| known.get(tensor.name.as_str()).copied()).collect()
+}

@@ -1,0 +1,206 @@
+//! The formats of tensor files: one table, and the contract that each format fulfils in its own folder.
+
+mod contract; // what every format answers
+mod detect; // which format is this?
+
+pub(crate) use contract::{
+    Carried, Head, MetadataPlace, Recognition, SourceOpener, Storage, Takes, TensorFormat, Writable,
+};
+pub use detect::detect;
+
+use crate::model::TensorFile;
+use crate::{ConvertError, bintensors, gguf, numpy, safetensors, shards, tensogram};
+use fw_bintensors::ReadOptions;
+use fw_bintensors::validate::ValidateOptions;
+use fw_report::{Report, Tree};
+use fw_source::{FileSource, ReadAt};
+use serde::Serialize;
+use std::fmt;
+use std::path::Path;
+
+/// Makes the enum, the list of its members and the way from a member to its folder out of one table, so that a format is
+/// either complete or does not compile.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $member:ident => $contract:expr;)+) => {
+        /// A format of tensor files.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+        #[serde(rename_all = "lowercase")]
+        #[non_exhaustive]
+        pub enum Format {
+            $($(#[$doc])* $member,)+
+        }
+
+        impl Format {
+            /// Every format, in the order in which lists show them.
+            pub const ALL: &'static [Self] = &[$(Self::$member),+];
+
+            /// What the format's folder says about it.
+            pub(crate) fn contract(self) -> &'static dyn TensorFormat {
+                match self {
+                    $(Self::$member => &$contract,)+
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    /// `.tgm`
+    Tensogram => tensogram::Messages;
+    /// `.bt`
+    BinTensors => bintensors::BinTensors;
+    /// `.safetensors`
+    SafeTensors => safetensors::SafeTensors;
+    /// `.npy`
+    Npy => numpy::Npy;
+    /// `.npz`
+    Npz => numpy::Npz;
+    /// `.gguf`, which is read and not written.
+    Gguf => gguf::Gguf;
+    /// `.index.json`: a checkpoint in several files.
+    ShardIndex => shards::ShardIndex;
+}
+
+impl Format {
+    /// Lower-case name.
+    pub fn name(self) -> &'static str {
+        self.contract().name()
+    }
+
+    /// One line about it, for lists.
+    pub fn about(self) -> &'static str {
+        self.contract().about()
+    }
+
+    /// The usual end of a file name, without the dot.
+    pub fn extension(self) -> &'static str {
+        self.contract().extensions().first().copied().unwrap_or_default()
+    }
+
+    /// The format a file name asks for.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let ends = |end: &&str| name.strip_suffix(*end).is_some_and(|rest| rest.ends_with('.'));
+        Self::ALL.iter().copied().find(|format| format.contract().extensions().iter().any(&ends))
+    }
+
+    /// The format that the first bytes of a file show; a format without a mark of its own is never recognised so.
+    pub fn of_bytes(head: &[u8]) -> Option<Self> {
+        detect::by_mark(head)
+    }
+
+    /// Recognises a file by its bytes where they tell, else by its name.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    pub fn of_source(source: &dyn ReadAt, name: &Path) -> Result<Option<Self>, ConvertError> {
+        detect::of_source(source, name)
+    }
+
+    /// The error for a file that no format fits.
+    pub fn unknown(path: &Path) -> ConvertError {
+        detect::unknown(path)
+    }
+
+    /// True when [`crate::convert`] writes it.
+    pub fn is_writable(self) -> bool {
+        self.contract().writable().is_ok()
+    }
+
+    /// True when [`open_source`](crate::open_source) opens it, reading only the parts of a file that are asked for.
+    pub fn opens_sources(self) -> bool {
+        self.contract().source_opener().is_some()
+    }
+
+    /// True when files of it are read by the rules of a [`fw_bintensors::Profile`].
+    pub fn has_rules(self) -> bool {
+        self.contract().has_rules()
+    }
+
+    /// Opens a file that is known to be of this format.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong.
+    pub fn open(self, path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
+        self.contract().open(path.as_ref(), options)
+    }
+
+    /// Opens a file behind any source that is known to be of this format; only its header is read.
+    ///
+    /// # Errors
+    /// When the source cannot be read, the file is wrong, or the format is opened by path only.
+    pub fn open_source(
+        self,
+        source: impl ReadAt + Send + 'static,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn TensorFile>, ConvertError> {
+        let by_path = || ConvertError::unsupported("by_path_only", format!("{self} files are opened by path"));
+        self.contract().source_opener().ok_or_else(by_path)?(Box::new(source), options)
+    }
+
+    /// Names the byte ranges of a file of this format, as far as it can be read.
+    ///
+    /// # Errors
+    /// When it cannot be read; for formats without a shown remainder also when it is wrong.
+    pub fn dump(self, path: impl AsRef<Path>) -> Result<Tree, ConvertError> {
+        let path = path.as_ref();
+        let file_len = FileSource::open(path)?.len()?;
+        self.contract().dump(path, file_len)
+    }
+
+    /// Reports every fault of a file of this format.
+    ///
+    /// # Errors
+    /// Only when it cannot be read.
+    pub fn validate(self, path: impl AsRef<Path>, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        self.contract().validate(path.as_ref(), options)
+    }
+
+    /// The formats that a condition holds for, as a sentence lists them: `a, b or c`.
+    pub fn listed(holds: impl Fn(Self) -> bool, word: &str) -> String {
+        let titles: Vec<&str> =
+            Self::ALL.iter().filter(|format| holds(**format)).map(|format| format.contract().title()).collect();
+        match &titles[..] {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            [others @ .., last] => format!("{} {word} {last}", others.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.contract().title())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_endings_are_unique_and_lead_back() {
+        for format in Format::ALL {
+            let alike = |other: &&Format| other.name() == format.name() || other.to_string() == format.to_string();
+            assert_eq!(Format::ALL.iter().filter(alike).count(), 1, "{format}");
+            for end in format.contract().extensions() {
+                assert_eq!(Format::of_name(Path::new(&format!("a.b.{end}"))), Some(*format), "{end}");
+                assert_eq!(Format::of_name(Path::new(&format!("A.{}", end.to_uppercase()))), Some(*format), "{end}");
+                assert_eq!(Format::of_name(Path::new(end)), None, "{end} needs a dot before it");
+            }
+        }
+    }
+
+    /// Documents that list the formats list all of them.
+    #[test]
+    fn the_documentation_lists_every_format() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+        let text = |name: &str| std::fs::read_to_string(format!("{root}{name}")).unwrap();
+        let (readme, page) = (text("README.md"), text("docs/conversions.md"));
+        let row = readme.lines().find(|line| line.contains("`fw-convert`")).unwrap();
+        for format in Format::ALL.iter().filter(|format| **format != Format::ShardIndex) {
+            assert!(row.contains(&format.to_string()), "README.md, the row of conversions: {format}");
+            assert!(page.contains(&format!("`.{}`", format.extension())), "docs/conversions.md: {format}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Tensogram as a format of tensor files.
+
+use super::read;
+use crate::ConvertError;
+use crate::formats::{Recognition, TensorFormat, Writable};
+use crate::model::TensorFile;
+use fw_bintensors::ReadOptions;
+use fw_bintensors::validate::{DataChecks, ValidateOptions};
+use fw_bytes::Span;
+use fw_report::{Report, Tree};
+use fw_tensogram::{TensogramFile, ValidateMode, inspect, validate_file};
+use std::path::Path;
+
+pub(crate) struct Messages;
+
+impl TensorFormat for Messages {
+    fn name(&self) -> &'static str {
+        "tensogram"
+    }
+
+    fn title(&self) -> &'static str {
+        "Tensogram"
+    }
+
+    fn about(&self) -> &'static str {
+        "One Tensogram message, an object per tensor"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["tgm", "tensogram"]
+    }
+
+    fn recognition(&self) -> Recognition {
+        Recognition::Mark(|head| head.starts_with(fw_tensogram::wire::MAGIC))
+    }
+
+    fn open(&self, path: &Path, _options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
+        Ok(Box::new(read::open(path)?))
+    }
+
+    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
+        let file = TensogramFile::open(path)?;
+        let mut root = Tree::new(self.name(), 0..file_len);
+        for (number, span) in file.message_layouts()?.into_iter().enumerate() {
+            let mut message = inspect(&file.read_message(number)?);
+            shift(&mut message, span.start);
+            message.label = format!("message {number}");
+            root.push(message);
+        }
+        Ok(root)
+    }
+
+    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        let full = options.data == DataChecks::Full;
+        let mode = if full { ValidateMode::Full } else { ValidateMode::Default };
+        let found = validate_file(path, &fw_tensogram::ValidateOptions::mode(mode))?;
+        let mut report = found.report;
+        for (_, message) in found.messages {
+            report.extend(message.report.findings().iter().cloned());
+        }
+        Ok(report)
+    }
+
+    fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
+        Ok(&Messages)
+    }
+}
+
+fn shift(tree: &mut Tree, by: u64) {
+    tree.span = Span::new(tree.span.start.saturating_add(by), tree.span.end.saturating_add(by));
+    for child in &mut tree.children {
+        shift(child, by);
+    }
+}
