@@ -3,9 +3,11 @@
 use crate::args::Store;
 use crate::exit::{Failure, Retold, Usage};
 use anyhow::{Context, Result};
-use framewright::convert::{self, Format, TensorFile};
+use framewright::bintensors::ReadOptions;
+use framewright::convert::{Format, TensorFile};
 use framewright::source::{FileSource, ReadAt};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ pub(crate) struct Input {
     name: String,
     /// The folder of a copy, which goes when it is no longer looked at.
     copy: Option<TempDir>,
+    /// The format, once it was looked for.
+    format: OnceCell<Format>,
 }
 
 impl Input {
@@ -63,7 +67,7 @@ impl Input {
         if path.is_dir() {
             return Err(Usage(format!("{name}: a folder, no file")).into());
         }
-        Ok(Self { path, name, copy: None })
+        Ok(Self { path, name, copy: None, format: OnceCell::new() })
     }
 
     /// Standard input, of which `rest` is what is left to read, put into a file.
@@ -85,7 +89,7 @@ impl Input {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join(file_name);
         write(&path)?;
-        Ok(Self { path, name, copy: Some(folder) })
+        Ok(Self { path, name, copy: Some(folder), format: OnceCell::new() })
     }
 
     /// Where it lies.
@@ -115,20 +119,27 @@ impl Input {
         Err(if error.to_string().contains(&path) { error } else { error.context(path) })
     }
 
-    /// The format: by its bytes, else by its name.
+    /// The format: by its bytes, else by its name. It is looked for once.
     ///
     /// # Errors
     /// When it cannot be read, or no format fits.
     pub(crate) fn format(&self) -> Result<Format> {
+        if let Some(known) = self.format.get() {
+            return Ok(*known);
+        }
+        let found = self.detected()?;
+        Ok(*self.format.get_or_init(|| found))
+    }
+
+    fn detected(&self) -> Result<Format> {
         let source = FileSource::open(&self.path)?;
         let len = source.len()?;
         if len == 0 {
             return Err(Failure::new("empty_file", format!("{}: the file is empty", self.name)).into());
         }
-        let unknown = match convert::detect(&self.path) {
-            Ok(format) => return Ok(format),
-            Err(unknown) => unknown,
-        };
+        if let Some(format) = Format::of_source(&source, &self.path)? {
+            return Ok(format);
+        }
         // Junk before the first message hides its magic; a scan finds it all the same.
         if !scan_source(&source, &Default::default())?.is_empty() {
             return Ok(Format::Tensogram);
@@ -136,6 +147,7 @@ impl Input {
         let mut head = vec![0; len.min(16) as usize];
         source.read_exact_at(0, &mut head)?;
         let hex: Vec<_> = head.iter().map(|byte| format!("{byte:02x}")).collect();
+        let unknown = Format::unknown(&self.path);
         let text = format!("{unknown}; found {} at byte 0{}", hex.join(" "), self.guess(&head));
         Err(Failure::new("unknown_format", text).at(0).into())
     }
@@ -173,7 +185,7 @@ impl Input {
     /// # Errors
     /// When it cannot be opened or is wrong; the message names it.
     pub(crate) fn tensors(&self) -> Result<Box<dyn TensorFile>> {
-        convert::open(&self.path).or_else(|error| self.named(error))
+        self.format()?.open(&self.path, &ReadOptions::default()).or_else(|error| self.named(error))
     }
 
     /// What bytes that no format fits may be.

@@ -6,13 +6,15 @@ use crate::commands::{cat, dump, info, ls, print, print_report};
 use crate::exit::{Failure, Outcome, Usage, aside};
 use crate::input::Input;
 use anyhow::{Context, Result};
+use framewright::bintensors::ReadOptions;
 use framewright::convert::{self, Format, Named, named_objects};
-use framewright::source::ReadAt;
+use framewright::primitives::Span;
 use framewright::source::nonblocking::wait_for;
 use framewright::source::remote::{
     FullRead, RemoteError, RemoteErrorKind, StoreOptions, StoreSource, is_url, open_source,
 };
-use framewright::tensogram::{DecodeOptions, RemoteFile, Survey};
+use framewright::source::{ReadAt, stream};
+use framewright::tensogram::{DecodeOptions, DecodedObject, MessageIndex, RemoteFile, Survey};
 use framewright::tensor::{ByteOrder, swap_in_place};
 use serde_json::json;
 use std::fs::File;
@@ -107,8 +109,8 @@ fn in_parts(command: &Command, url: &str, source: &StoreSource) -> Result<Option
     let path = url.split(['?', '#']).next().unwrap_or(url);
     match Format::of_bytes(&head).or_else(|| Format::of_name(Path::new(path))) {
         Some(Format::Tensogram) => messages(command, source),
-        Some(Format::SafeTensors | Format::BinTensors) => tensors(command, source, path),
-        _ => Ok(None),
+        Some(format) if format.opens_sources() => tensors(command, source, format),
+        Some(_) | None => Ok(None),
     }
 }
 
@@ -117,18 +119,14 @@ fn messages(command: &Command, source: &StoreSource) -> Result<Option<Outcome>> 
     let opened = source.clone();
     let file = wait_for(async move { RemoteFile::with_source(opened).await })?;
     let (name, len) = (source.url().to_owned(), source.object_len());
-    let looks = !matches!(command, Command::Validate(_) | Command::Dump(Dump { hex: true, .. }));
-    if looks && file.message_count()? == 0 {
-        match (len, command) {
-            (0, Command::Cat(_)) => {
-                return Err(Failure::new("empty_file", format!("{name}: the file is empty")).into());
-            }
-            (0, _) => {}
-            _ => {
-                let text = format!("{name}: no readable message in {len} bytes; fw validate says more");
-                return Err(Failure::new("no_message", text).into());
-            }
-        }
+    match command {
+        Command::Validate(_) | Command::Dump(Dump { hex: true, .. }) => {}
+        // One object: the other messages do not matter, unless there are none at all.
+        Command::Cat(args) => match file.message_span(args.message.unwrap_or(0)) {
+            Err(error) if error.code() == "message_index_out_of_range" => some_message(command, &file)?,
+            _ => {}
+        },
+        _ => some_message(command, &file)?,
     }
     match command {
         Command::Info(args) if args.schema.is_none() => {
@@ -151,12 +149,25 @@ fn messages(command: &Command, source: &StoreSource) -> Result<Option<Outcome>> 
     Ok(Some(Outcome::Fine))
 }
 
-type Surveyed = (Vec<framewright::bytes::Span>, std::vec::IntoIter<Result<Survey>>);
+/// Refuses a file without any message; an empty one may be looked at.
+fn some_message(command: &Command, file: &RemoteFile) -> Result<()> {
+    let (name, len) = (file.source().url(), file.source().object_len());
+    match (file.message_count()?, len, command) {
+        (0, 0, Command::Cat(_)) => Err(Failure::new("empty_file", format!("{name}: the file is empty")).into()),
+        (1.., ..) | (0, 0, _) => Ok(()),
+        (0, ..) => {
+            let text = format!("{name}: no readable message in {len} bytes; fw validate says more");
+            Err(Failure::new("no_message", text).into())
+        }
+    }
+}
+
+type Surveyed = (Vec<Span>, std::vec::IntoIter<Result<Survey>>);
 
 fn all(file: &RemoteFile) -> Result<Surveyed> {
     let spans = file.message_layouts()?;
-    let surveys = file.surveys(&(0..spans.len()).collect::<Vec<_>>())?;
-    Ok((spans.to_vec(), surveys.into_iter().map(Ok).collect::<Vec<_>>().into_iter()))
+    let surveys = file.surveys(&(0..spans.len()).map(MessageIndex::from).collect::<Vec<_>>())?;
+    Ok((spans, surveys.into_iter().map(Ok).collect::<Vec<_>>().into_iter()))
 }
 
 fn dumped(args: &Dump, file: &RemoteFile) -> Result<()> {
@@ -164,9 +175,10 @@ fn dumped(args: &Dump, file: &RemoteFile) -> Result<()> {
         Some(index) => vec![index],
         None => (0..file.message_count()?).collect(),
     };
+    let indices: Vec<MessageIndex> = wanted.iter().copied().map(MessageIndex::from).collect();
     let mut shown = Vec::new();
-    for (index, survey) in wanted.iter().zip(file.surveys(&wanted)?) {
-        let span = file.find(*index)?;
+    for (index, survey) in wanted.iter().zip(file.surveys(&indices)?) {
+        let span = file.message_span(*index)?;
         let survey = in_file(survey, *index, span);
         if args.json {
             shown.push(dump::message_json(&survey, *index, span));
@@ -192,16 +204,16 @@ fn object(args: &Cat, file: &RemoteFile) -> Result<()> {
     let head = file.object_head(message, object).map_err(|error| cat::misfit(url, error))?;
     // Only names and numbers need to know what the bytes of a carried type stand for.
     let named = match args.tensor.is_some() || args.text {
-        true => Named::new(&head.descriptor, &*file.metadata(message)?, object),
+        true => Named::new(&head.descriptor, &file.metadata(message)?, object),
         false => Named::of(&head.descriptor),
     };
     if args.slice.is_some() && !named.carried {
-        let part = file.slice(message, object, &args.selection(), &DecodeOptions::default());
+        let part = file.slice(message, object, args.selection(), &DecodeOptions::default());
         return cat::write_part(args, part.map_err(|error| cat::misfit(url, error))?, url);
     }
     // What carries a digest is checked before it is handed on.
     let options = DecodeOptions { verify_hash: head.frame.has_hash(), ..DecodeOptions::default() };
-    let (descriptor, mut bytes) =
+    let DecodedObject { descriptor, mut bytes } =
         file.decode_object(message, object, &options).map_err(|error| cat::misfit(url, error))?;
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
@@ -235,7 +247,7 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
     {
         return Ok((message, object));
     }
-    let surveys = file.surveys(&(0..count).collect::<Vec<_>>())?;
+    let surveys = file.surveys(&(0..count).map(MessageIndex::from).collect::<Vec<_>>())?;
     let known = surveys.iter().enumerate().filter_map(|(message, survey)| {
         let names = named_objects(survey.metadata.as_ref().ok()?);
         Some((message, names.iter().position(|known| known == name)?))
@@ -253,12 +265,12 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
     }
 }
 
-/// BinTensors and safetensors: the header, or one tensor.
-fn tensors(command: &Command, source: &StoreSource, path: &str) -> Result<Option<Outcome>> {
+/// Formats that can do with parts of a file: the header, or one tensor.
+fn tensors(command: &Command, source: &StoreSource, format: Format) -> Result<Option<Outcome>> {
     let name = source.url().to_owned();
     let file = match command {
         Command::Info(_) | Command::Ls(_) | Command::Cat(_) => {
-            convert::open_source(source.clone(), path).with_context(|| name.clone())?
+            format.open_source(source.clone(), &ReadOptions::default()).with_context(|| name.clone())?
         }
         _ => return Ok(None),
     };
@@ -304,13 +316,7 @@ fn tensors(command: &Command, source: &StoreSource, path: &str) -> Result<Option
 /// Copies an object to a local file, piece by piece.
 fn download(source: &StoreSource, to: &Path) -> Result<()> {
     let mut file = BufWriter::new(File::create(to)?);
-    let (mut at, len) = (0u64, source.object_len());
-    while at < len {
-        let mut piece = vec![0; len.saturating_sub(at).min(8 << 20) as usize];
-        source.read_exact_at(at, &mut piece)?;
-        file.write_all(&piece)?;
-        at = at.saturating_add(piece.len() as u64);
-    }
+    stream::<std::io::Error>(source, Span::new(0, source.object_len()), |piece| file.write_all(piece))?;
     file.flush()?;
     Ok(())
 }

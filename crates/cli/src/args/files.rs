@@ -1,7 +1,9 @@
 //! What commands that write a file, or compare two, may be told.
 
 use super::{Profile, Store};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use framewright::convert::Format;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -37,14 +39,13 @@ pub(crate) struct Recover {
                         fw convert flight.bin flight.tgm --schema robot.sf --profile standard\n  \
                         fw convert flight.tgm flight.bin")]
 pub(crate) struct Convert {
-    /// The file to read: Tensogram, BinTensors, safetensors, npy, npz, an .index.json of shards, or with --schema a
-    /// struct-frame capture; or a URL, or - for standard input
+    #[arg(help = input_help())]
     pub(crate) input: PathBuf,
     /// The file to write; its name says which format, unless --to does
     #[arg(value_parser = super::output::file())]
     pub(crate) output: PathBuf,
     /// The format to write
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = target())]
     pub(crate) to: Option<Target>,
     /// Begin the data of a BinTensors file at a multiple of N bytes: a power of two from 8 to 1048576
     #[arg(long, value_name = "N")]
@@ -83,20 +84,38 @@ pub(crate) struct Convert {
     pub(crate) store: Store,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// What a conversion writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// One Tensogram message, an object per tensor
-    Tensogram,
-    /// BinTensors
-    Bintensors,
-    /// safetensors
-    Safetensors,
-    /// NumPy, one array
-    Npy,
-    /// NumPy, many arrays
-    Npz,
-    /// The struct-frame capture that a Tensogram file of columns was made from
+    /// A tensor file.
+    File(Format),
+    /// The struct-frame capture that a Tensogram file of columns was made from.
     Frames,
+}
+
+/// The formats that are written, by their names, and the frames of a capture.
+fn target() -> impl TypedValueParser<Value = Target> {
+    let writable = || Format::ALL.iter().copied().filter(|format| format.is_writable());
+    let formats = writable().map(|format| PossibleValue::new(format.name()).help(format.about()));
+    let frames = "The struct-frame capture that a Tensogram file of columns was made from";
+    let values = formats.chain([PossibleValue::new(FRAMES).help(frames)]);
+    PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(move |name| match &*name {
+        FRAMES => Ok(Target::Frames),
+        name => writable().find(|format| format.name() == name).map(Target::File).ok_or("not a format"),
+    })
+}
+
+const FRAMES: &str = "frames";
+
+/// What `fw convert` reads.
+fn input_help() -> String {
+    let formats: Vec<String> =
+        Format::ALL.iter().filter(|format| **format != Format::ShardIndex).map(ToString::to_string).collect();
+    format!(
+        "The file to read: {}, an .index.json of shards, or with --schema a struct-frame capture; or a URL, or - for \
+         standard input",
+        formats.join(", ")
+    )
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,7 @@
 //! What commands for struct-frame captures and schemas may be told.
 
 use clap::{Args, Subcommand};
+use framewright::codegen::Lang;
 use std::path::PathBuf;
 
 /// Which framing a capture has.
@@ -128,11 +129,7 @@ pub(crate) struct SchemaDiff {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Languages: rust, c, cpp, python, ts, js, csharp, graphql, wireshark, markdown. Files are rewritten only \
-                        when they change.\n\nExamples:\n  fw gen robot.proto --lang c,python -o generated\n  \
-                        fw gen robot.proto --lang rust -o src/generated --check"
-)]
+#[command(after_help = generate_help())]
 pub(crate) struct Gen {
     /// The schema (.proto or .sf); what it imports is generated too
     pub(crate) schema: PathBuf,
@@ -157,4 +154,17 @@ pub(crate) struct Gen {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The languages as the table of generators has them, and examples.
+fn generate_help() -> String {
+    let languages = Lang::ALL.iter().map(|lang| match lang.aliases() {
+        [] => format!("  {:<10} {}\n", lang.name(), lang.title()),
+        aliases => format!("  {:<10} {} (also: {})\n", lang.name(), lang.title(), aliases.join(", ")),
+    });
+    let languages: String = languages.collect();
+    format!(
+        "Languages:\n{languages}\nA file is rewritten only when its content changes.\n\nExamples:\n  fw gen robot.proto --lang \
+         c,python -o generated\n  fw gen robot.proto --lang rust -o src/generated --check"
+    )
 }

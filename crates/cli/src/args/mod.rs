@@ -12,7 +12,7 @@ pub(crate) use look::{Cat, Dump, Info, Ls, Mode, Store, Validate};
 use crate::exit::Voice;
 use clap::{Parser, Subcommand};
 
-/// One tool for Tensogram, BinTensors and struct-frame data; safetensors, npy and npz too.
+/// One tool for Tensogram, BinTensors and struct-frame data, and for other tensor files.
 ///
 /// Files are told apart by their content. Every command that looks at a file takes --json, whose shape docs/json.md
 /// describes.

@@ -5,7 +5,7 @@ use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use anyhow::Result;
 use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat, npy_header, write_elements};
-use framewright::tensogram::{DecodeOptions, TensogramFile};
+use framewright::tensogram::{DecodeOptions, DecodedObject, TensogramFile};
 use framewright::tensor::{ByteOrder, DType, TensorBuf, swap_in_place};
 use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 
@@ -162,7 +162,7 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
     let wrong = |error| misfit(input.name(), error);
     let verify_hash = file.object_head(wanted, place).map_err(wrong)?.frame.has_hash();
     let options = DecodeOptions { verify_hash, ..DecodeOptions::default() };
-    let (descriptor, mut bytes) = file.decode_object(wanted, place, &options).map_err(wrong)?;
+    let DecodedObject { descriptor, mut bytes } = file.decode_object(wanted, place, &options).map_err(wrong)?;
     if ByteOrder::NATIVE == ByteOrder::Big {
         swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
     }
@@ -173,7 +173,7 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
 /// A part of an object: what its codec needs for it is read, and no digest verified, which would take everything.
 fn part(args: &Cat, input: &Input, file: &TensogramFile, message: usize, object: usize) -> Result<Outcome> {
     let shown = input.name();
-    let taken = file.slice(message, object, &args.selection(), &DecodeOptions::default());
+    let taken = file.slice(message, object, args.selection(), &DecodeOptions::default());
     write_part(args, taken.map_err(|error| misfit(shown, error))?, shown)?;
     Ok(Outcome::Fine)
 }

@@ -38,15 +38,17 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     let named = options.format.or_else(|| Format::of_name(&args.output));
     let Some(format) = named else {
         let text = format!(
-            "{}: the name does not tell which format to write; end it in .tgm, .bt, .safetensors, .npy or .npz, or say --to",
-            args.output.display()
+            "{}: the name does not tell which format to write; end it in {}, or say --to",
+            args.output.display(),
+            endings()
         );
         return Err(Usage(text).into());
     };
     let from = input.format()?;
-    if args.rules.is_some() && !matches!(from, Format::BinTensors | Format::ShardIndex) {
+    if args.rules.is_some() && !from.has_rules() {
         return Err(Usage(format!("--rules is for BinTensors inputs; {} is {from}", input.name())).into());
     }
+    options.from = Some(from);
     let bar = Arc::new(if args.quiet || args.json { Bar::silent() } else { Bar::on_terminal() });
     let shown = Arc::clone(&bar);
     options.progress = Some(Arc::new(move |progress| {
@@ -69,7 +71,7 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
 /// A struct-frame capture as a Tensogram file of columns.
 fn to_columns(args: &Convert, input: &Input, schema: &Path) -> Result<Outcome> {
     let to_tensogram = match args.to {
-        Some(target) => target == Target::Tensogram,
+        Some(target) => target == Target::File(Format::Tensogram),
         None => Format::of_name(&args.output) == Some(Format::Tensogram),
     };
     if !to_tensogram {
@@ -130,7 +132,7 @@ fn refused(error: ConvertError, missing: OnMissing) -> Result<Converted> {
         "not_a_tensor" => with_help(" (--missing skip)"),
         "one_array_only" => with_help(", or pick one with fw cat --tensor NAME --npy"),
         "output_exists" => Err(Usage(format!("{error}; --force replaces it")).into()),
-        "option_not_applicable" | "unsplittable_format" | "same_file" | "not_a_file" => {
+        "option_not_applicable" | "unsplittable_format" | "same_file" | "not_a_file" | "not_writable" => {
             Err(Usage(error.to_string()).into())
         }
         _ => Err(error.into()),
@@ -147,13 +149,9 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
         .with_profile(args.rules.map_or_else(Profile::default, Profile::from))
         .with_existing(if args.force { Existing::Replace } else { Existing::Refuse })
         .with_nan_bits(if args.keep_nan_bits { NanBits::Keep } else { NanBits::Drop });
-    options.format = args.to.map(|target| match target {
-        Target::Tensogram => Format::Tensogram,
-        Target::Bintensors => Format::BinTensors,
-        Target::Safetensors => Format::SafeTensors,
-        Target::Npy => Format::Npy,
-        Target::Npz => Format::Npz,
-        Target::Frames => Format::Tensogram,
+    options.format = args.to.and_then(|target| match target {
+        Target::File(format) => Some(format),
+        Target::Frames => None,
     });
     options.tensor_digests = args.digests.map(|digest| match digest {
         Digest::Sha1 => Algorithm::Sha1,
@@ -169,6 +167,16 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
         options.max_shard_size = Some(parse_size(text).filter(|bytes| *bytes > 0).ok_or_else(refused)?);
     }
     Ok(options)
+}
+
+/// The endings that name a format to write: `.tgm, .bt or .npz`.
+fn endings() -> String {
+    let writable = Format::ALL.iter().filter(|format| format.is_writable());
+    let endings: Vec<String> = writable.map(|format| format!(".{}", format.extension())).collect();
+    match &endings[..] {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => endings.concat(),
+    }
 }
 
 fn text(done: &Converted) -> String {

@@ -37,8 +37,6 @@ fn compare(args: &args::Diff, left: &Input, right: &Input) -> Result<Diff> {
             return Err(Usage(format!("{name} {tolerance}: a number from 0 on is needed")).into());
         }
     }
-    left.format()?;
-    right.format()?;
     let types = if args.values { Types::Values } else { Types::Strict };
     let options = DiffOptions::new().with_tolerance(args.atol, args.rtol).with_types(types);
     match diff(&*left.tensors()?, &*right.tensors()?, &options) {

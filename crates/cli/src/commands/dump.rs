@@ -7,8 +7,8 @@ use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::render::{byte_map, byte_map_by, compact, shape, size, tree};
 use anyhow::Result;
-use framewright::bytes::Span;
-use framewright::convert::{self, Format};
+use framewright::convert::Format;
+use framewright::primitives::Span;
 use framewright::report::Tree;
 use framewright::source::{FileSource, ReadAt};
 use framewright::tensogram::{Survey, inspect};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Dump, input: &Input) -> Result<Outcome> {
 
 /// Any other file of named tensors: its byte ranges, with the bytes themselves for --hex.
 fn tensors(args: &Dump, input: &Input, format: Format) -> Result<Outcome> {
-    let tree = match convert::dump(input.path()) {
+    let tree = match format.dump(input.path()) {
         Ok(tree) => tree,
         Err(error) => return input.named(error),
     };

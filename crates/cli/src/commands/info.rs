@@ -6,8 +6,9 @@ use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use crate::render::{count, size};
 use anyhow::Result;
-use framewright::bytes::Span;
 use framewright::convert::{self, Format, Info};
+use framewright::primitives::Span;
+use framewright::source::FileSource;
 use framewright::tensogram::{Survey, TensogramFile};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &Args, input: &Input) -> Result<Outcome> {
 
 /// Any other file of named tensors.
 fn tensors(args: &Args, input: &Input) -> Result<Outcome> {
-    let info = match convert::info(input.path()) {
+    let info = match convert::info_of(&*input.tensors()?, &FileSource::open(input.path())?) {
         Ok(info) => info,
         Err(error) => return input.named(error),
     };
@@ -82,7 +83,7 @@ pub(crate) fn tensors_text(info: &Info, path: &str) -> String {
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
     if let Some(metadata) = info.metadata.as_ref().filter(|metadata| !metadata.is_empty()) {
         text.push_str("metadata\n");
-        text.extend(metadata.iter().map(|(key, value)| format!("  {key}: {}\n", serde_json::json!(value))));
+        text.extend(metadata.iter().map(|(key, value)| format!("  {key}: {}\n", json!(convert::shortened(value)))));
     }
     text
 }

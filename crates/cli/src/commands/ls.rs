@@ -7,8 +7,8 @@ use crate::exit::{Outcome, aside};
 use crate::input::Input;
 use crate::render::{Table, shape, size};
 use anyhow::Result;
-use framewright::bytes::Span;
 use framewright::convert::{self, Format, Row};
+use framewright::primitives::Span;
 use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Survey, TensogramFile, Value};
 use serde_json::json;
 
@@ -51,7 +51,11 @@ pub(crate) fn tensors_listing(rows: &[Row]) -> String {
     let mut table = Table::new(&["name", "dtype", "shape", ">size", ">bytes in the file"]);
     for row in rows {
         let place = row.span.map_or_else(|| "-".to_owned(), |[start, end]| format!("{start}..{end}"));
-        table.row([row.name.clone(), row.dtype.clone(), shape(&row.shape), size(row.bytes), place]);
+        let dtype = match row.block_type {
+            Some(blocks) => format!("{} ({blocks})", row.dtype),
+            None => row.dtype.clone(),
+        };
+        table.row([row.name.clone(), dtype, shape(&row.shape), size(row.bytes), place]);
     }
     table.render()
 }
@@ -178,7 +182,7 @@ fn name(message: &Survey, index: usize) -> String {
 /// What an object is called: the first of the keys people use for names, or nothing.
 pub(crate) fn object_name(metadata: &GlobalMetadata, index: usize) -> String {
     let keys = ["name", "param", "mars.param", "short_name", "shortName"];
-    let value = keys.iter().find_map(|key| metadata.lookup_object(index, key));
+    let value = keys.iter().find_map(|key| metadata.get_at(index, key).value());
     match value {
         Some(Value::Text(text)) => text.clone(),
         Some(other) => crate::render::compact(other),

@@ -7,6 +7,7 @@ use crate::exit::{Failure, Outcome, aside};
 use crate::input::Input;
 use crate::render::{Table, shape, size};
 use anyhow::Result;
+use framewright::convert::Format;
 use framewright::tensogram::{
     DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, StreamEvent, StreamReader, TensogramError, Value,
 };
@@ -31,10 +32,9 @@ pub(crate) fn run(args: &Ls) -> Result<Outcome> {
 
 /// Whether a stream begins like a file of another format, which cannot be listed as it comes.
 fn may_be_weights(head: &[u8]) -> bool {
-    let known = [&b"\x93NUMPY"[..], b"PK\x03\x04", b"PK\x05\x06"];
-    // The others begin with the length of their header, which is never larger than this.
+    // Formats without a mark begin with the length of their header, which is never larger than this.
     let len = head.try_into().map_or(u64::MAX, u64::from_le_bytes);
-    known.iter().any(|magic| head.starts_with(magic)) || len <= 100_000_000
+    Format::of_bytes(head).is_some_and(|format| format != Format::Tensogram) || len <= 100_000_000
 }
 
 fn listed(args: &Ls, stream: impl Read) -> Result<Outcome> {

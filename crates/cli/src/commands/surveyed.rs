@@ -1,6 +1,6 @@
 //! Messages that were looked at, with every position counted from the beginning of the file.
 
-use framewright::bytes::Span;
+use framewright::primitives::Span;
 use framewright::report::Finding;
 use framewright::tensogram::Survey;
 

@@ -4,11 +4,11 @@ use super::{ls, print, validate};
 use crate::args::Tour;
 use crate::exit::{Outcome, Usage};
 use anyhow::{Context, Result};
-use framewright::bytes::checksum::xxh3_64;
 use framewright::convert::{
     ConvertOptions, DiffOptions, Loss, columns_to_frames, convert, diff, frames_to_columns, open,
 };
 use framewright::dynamic::{Codec, FrameCodec};
+use framewright::primitives::checksum::xxh3_64;
 use framewright::schema::{Schema, check};
 use framewright::structframe::{Event, Header, Profile};
 use framewright::tensogram::{

@@ -8,7 +8,7 @@ use crate::render::count;
 use anyhow::Result;
 use framewright::bintensors::Profile;
 use framewright::bintensors::validate as bintensors;
-use framewright::convert::{self, Format};
+use framewright::convert::Format;
 use framewright::report::{Report, Severity};
 use framewright::tensogram::{FileReport, ValidateMode, ValidateOptions, validate_file};
 use serde_json::json;
@@ -40,13 +40,13 @@ pub(crate) fn run(args: &Validate, input: &Input) -> Result<Outcome> {
 
 /// Any other file of named tensors.
 fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Outcome> {
-    if args.rules.is_some() && !matches!(format, Format::BinTensors | Format::ShardIndex) {
+    if args.rules.is_some() && !format.has_rules() {
         let text = format!("--rules is for BinTensors and Tensogram files; {} is {format}", input.name());
         return Err(Usage(text).into());
     }
     let options = bintensors::ValidateOptions::new(args.rules.map_or_else(Profile::default, Profile::from));
     let options = if args.mode == Mode::Quick { options } else { options.with_data() };
-    let report = match convert::validate(input.path(), &options) {
+    let report = match format.validate(input.path(), &options) {
         Ok(report) => report,
         Err(error) => return input.named(error),
     };

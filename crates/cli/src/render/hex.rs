@@ -1,6 +1,6 @@
 //! The annotated byte map: every range of a message with its bytes and its meaning.
 
-use framewright::bytes::Span;
+use framewright::primitives::Span;
 use framewright::report::Tree;
 
 /// Hands out the bytes of a range, as far as there are any.

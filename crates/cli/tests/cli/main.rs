@@ -4,13 +4,22 @@ mod capture;
 mod convert;
 mod failures;
 mod generate;
+mod gguf;
 mod outputs;
 mod pipe;
+mod planned;
 mod recover;
 mod remote;
 mod schema;
 mod tensogram;
 mod tensors;
+
+#[allow(dead_code, reason = "made for the tests of the library, which use all of it")]
+#[path = "../../../tensogram/tests/remote/emulator.rs"]
+mod emulator;
+#[allow(dead_code, reason = "made for the tests of the library, which use all of it")]
+#[path = "../../../tensogram/tests/remote/proxy.rs"]
+mod proxy;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,12 +1,8 @@
 //! Files in stores, by URL, from real servers on loopback; skipped where `FW_PYTHON` has no `rangehttpserver`, or no
 //! `moto[server]`.
 
-#[allow(dead_code, reason = "made for the tests of the library, which use all of it")]
-#[path = "../../../tensogram/tests/remote/proxy.rs"]
-mod proxy;
-
+use super::proxy::Proxy;
 use super::{fine, fw, fw_with};
-use proxy::Proxy;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
