@@ -4,13 +4,16 @@
 
 mod arrows;
 mod bench;
+mod clauses;
 mod context;
 mod debian;
 mod npm;
 mod outcome;
 mod process;
+mod rooms;
 mod steps;
 mod test;
+mod tokens;
 mod tools;
 mod venv;
 

@@ -5,6 +5,7 @@ use std::fs;
 use anyhow::Result;
 
 use crate::arrows;
+use crate::clauses;
 use crate::context::{Context, Package};
 use crate::outcome::Outcome;
 use crate::process::{check, tee};
@@ -20,7 +21,12 @@ pub(crate) struct Step {
 /// All of them.
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "fmt", about: "every file is formatted", run: fmt },
-    Step { name: "arrows", about: "crates depend on each other only as docs/architecture.md says", run: arrows::check },
+    Step {
+        name: "arrows",
+        about: "crates, and rooms inside them, depend on each other only as docs/architecture.md says",
+        run: arrows::check,
+    },
+    Step { name: "clauses", about: "every clause of docs/spec is shown by a test or a vector", run: clauses::check },
     Step { name: "clippy", about: "no warning in any target", run: clippy },
     Step {
         name: "features",

@@ -23,13 +23,13 @@ pub fn check(manifest: &Manifest, case: &Corrupt, originals: &BTreeMap<String, V
     let options = DecodeOptions::default();
 
     let full = row.within("decode", heap, time, || decode(&file, &options));
-    let full = full.map(|(_, objects)| objects.into_iter().next().map(|(_, bytes)| bytes).unwrap_or_default());
+    let full = full.map(|full| full.objects.into_iter().next().map(|object| object.bytes).unwrap_or_default());
     let same = |bytes: &[u8]| case.original_sha256_little.as_ref().is_some_and(|digest| *digest == sha256(bytes));
     let declared = |bytes: &[u8]| bytes.len() as f64 == case.declared_decoded_len;
     judge("decode", &case.full_decode, full.as_deref(), same, declared, row);
 
     let part = row.within("decode_range", heap, time, || decode_range(&file, 0, &[RANGE], &options));
-    let part = part.map(|(descriptor, parts)| (descriptor.dtype, parts.into_iter().next().unwrap_or_default()));
+    let part = part.map(|part| (part.descriptor.dtype, part.parts.into_iter().next().unwrap_or_default()));
     let original = Original { manifest, originals, digest: case.original_sha256_little.as_deref() };
     let dtype = part.as_ref().map_or(DType::UInt8, |(dtype, _)| *dtype);
     let same = |bytes: &[u8]| original.range(dtype).is_some_and(|expected| expected == bytes);
@@ -95,8 +95,8 @@ impl Original<'_> {
     /// What a file decodes to, when that is the original.
     fn decoded(&self, file: &str) -> Option<Vec<u8>> {
         let file = self.manifest.file(file).ok()?;
-        let (_, objects) = decode(&file, &DecodeOptions::default()).ok()?;
-        let (_, bytes) = objects.into_iter().next()?;
+        let objects = decode(&file, &DecodeOptions::default()).ok()?.objects;
+        let bytes = objects.into_iter().next()?.bytes;
         (self.digest == Some(sha256(&bytes).as_str())).then_some(bytes)
     }
 }

@@ -3,7 +3,8 @@
 use fw_bytes::Limits;
 use fw_tensogram::describe::cbor;
 use fw_tensogram::{
-    DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, MessageView, decode, decode_range, encode,
+    DataObjectDescriptor, DecodeOptions, DecodedRanges, EncodeOptions, GlobalMetadata, MessageView, decode,
+    decode_range, encode,
 };
 use fw_tensor::DType;
 use serde_json::{Map, Value as Json, json as to_json};
@@ -47,7 +48,7 @@ pub fn check_encode_case(case: &EncodeCase, row: &mut Row) {
         ("error", Ok(_)) => row.deviates("accepted, an error is required"),
         ("accept (clamped)", Ok(message)) => {
             let decoded = row.accept("decode of what was encoded", decode(&message, &DecodeOptions::default()));
-            if decoded.is_some_and(|(_, objects)| objects[0].1 != input) {
+            if decoded.is_some_and(|decoded| decoded.objects[0].bytes != input) {
                 row.deviates("reads back other values");
             }
         }
@@ -92,8 +93,8 @@ fn same_descriptor(expected: &Map<String, Json>, found: &DataObjectDescriptor, w
 /// The decoded bytes, after comparing them in every form the manifest knows.
 fn check_decoded(case: &Valid, file: &[u8], row: &mut Row) -> Option<Vec<u8>> {
     let mut bytes = |what: &str, options: &DecodeOptions, expected: &str| {
-        let (_, objects) = row.accept(what, decode(file, options))?;
-        let bytes = objects.into_iter().next().map(|(_, bytes)| bytes).unwrap_or_default();
+        let decoded = row.accept(what, decode(file, options))?;
+        let bytes = decoded.objects.into_iter().next().map(|object| object.bytes).unwrap_or_default();
         if sha256(&bytes) != expected {
             row.deviates(format!("{what}: found {}", short(&bytes)));
         }
@@ -130,7 +131,7 @@ fn check_range(case: &RangeCase, file: &[u8], row: &mut Row) {
         ("error", Err(_)) | ("unsupported", Err(_)) => {}
         ("error", Ok(_)) => row.deviates(format!("{what}: succeeded, an error is required")),
         ("data", Err(error)) => row.deviates(format!("{what}: {error}")),
-        ("data" | "unsupported", Ok((_, parts))) => {
+        ("data" | "unsupported", Ok(DecodedRanges { parts, .. })) => {
             let digests: Vec<String> = parts.iter().map(|part| sha256(part)).collect();
             let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
             let same = case.sha256_little.as_ref().is_none_or(|expected| *expected == digests)

@@ -48,7 +48,7 @@ pub fn all() -> Vec<Golden> {
 /// # Errors
 /// It does not.
 pub fn read(bytes: &[u8]) -> Result<()> {
-    let (_, objects) = decode(bytes, &DecodeOptions::default())?;
+    let objects = decode(bytes, &DecodeOptions::default())?.objects;
     let report =
         validate_message(bytes, &ValidateOptions { canonical: true, ..ValidateOptions::mode(ValidateMode::Full) });
     let findings = report.report.findings();

@@ -32,7 +32,7 @@ pub(super) struct C {
 impl C {
     /// Packed structs, under the address and undefined-behaviour sanitizers.
     pub(super) const PACKED: Self = Self {
-        name: "c",
+        name: Lang::C.name(),
         packing: Packing::Packed,
         compiler: "gcc",
         flags: &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],

@@ -22,7 +22,7 @@ pub(super) struct Cpp;
 
 impl Adapter for Cpp {
     fn name(&self) -> &'static str {
-        "cpp"
+        Lang::Cpp.name()
     }
 
     fn missing(&self) -> Option<String> {

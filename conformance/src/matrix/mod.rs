@@ -35,6 +35,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
+use fw_codegen::Lang;
 
 pub use program::{Findings, Program};
 pub use suite::{Case, Suite};
@@ -70,18 +71,30 @@ pub trait Adapter: Sync {
     }
 }
 
-/// Every language.
+/// Every language of the generators' table, and the peers.
 pub fn adapters() -> Vec<Box<dyn Adapter>> {
+    let mut adapters: Vec<Box<dyn Adapter>> = Lang::ALL.iter().flat_map(|lang| adapters_of(*lang)).collect();
+    adapters.extend(peers());
+    adapters
+}
+
+/// How the code of a language is built and run; dissectors and documents have nothing to run.
+fn adapters_of(lang: Lang) -> Vec<Box<dyn Adapter>> {
+    match lang {
+        Lang::Rust => vec![Box::new(rust::Rust::default())],
+        Lang::C => vec![Box::new(c::C::PACKED), Box::new(c::C::ALIGNED), Box::new(c::C::BIG_ENDIAN)],
+        Lang::Cpp => vec![Box::new(cpp::Cpp)],
+        Lang::Python => vec![Box::new(python::Python)],
+        Lang::TypeScript => vec![Box::new(script::TypeScript)],
+        Lang::JavaScript => vec![Box::new(script::JavaScript)],
+        Lang::CSharp => vec![Box::new(csharp::CSharp)],
+        Lang::GraphQl | Lang::Wireshark | Lang::Markdown => Vec::new(),
+    }
+}
+
+/// What the reference package generates.
+fn peers() -> Vec<Box<dyn Adapter>> {
     vec![
-        Box::new(rust::Rust::default()),
-        Box::new(c::C::PACKED),
-        Box::new(c::C::ALIGNED),
-        Box::new(c::C::BIG_ENDIAN),
-        Box::new(cpp::Cpp),
-        Box::new(python::Python),
-        Box::new(csharp::CSharp),
-        Box::new(script::TypeScript),
-        Box::new(script::JavaScript),
         Box::new(reference::Reference::Python),
         Box::new(reference::Reference::JavaScript),
         Box::new(reference::Reference::TypeScript),
@@ -113,8 +126,10 @@ pub fn run(vectors: &Path, work: &Path, only: &[String]) -> Result<Outcome> {
     suites.push(suite::torture(&Path::new(env!("CARGO_MANIFEST_DIR")).join(TORTURE))?);
     let mut outcome = Outcome { table: Table::default(), passed: 0, failures: Vec::new(), skipped: Vec::new() };
     let mut adapters = adapters();
-    adapters.retain(|adapter| only.is_empty() || only.iter().any(|name| name == adapter.name()));
-    ensure!(!adapters.is_empty(), "no such language: {}", only.join(", "));
+    if !only.is_empty() {
+        let chosen = chosen(only, &adapters)?;
+        adapters.retain(|adapter| chosen.contains(adapter.name()));
+    }
     adapters.retain(|adapter| match adapter.missing() {
         Some(reason) => {
             outcome.skipped.push(format!("matrix: {}: {reason}", adapter.name()));
@@ -129,6 +144,18 @@ pub fn run(vectors: &Path, work: &Path, only: &[String]) -> Result<Outcome> {
         run_suite(suite, at, &adapters, &built, work, &mut outcome).with_context(|| format!("group {}", suite.name))?;
     }
     Ok(outcome)
+}
+
+/// The names of the adapters that `--lang` asked for: their own, or any word for a language.
+fn chosen(only: &[String], adapters: &[Box<dyn Adapter>]) -> Result<BTreeSet<&'static str>> {
+    let name_of = |word: &String| {
+        let word: &str = word.parse().map_or(word, |lang: Lang| lang.name());
+        let names = adapters.iter().map(|adapter| adapter.name());
+        names.clone().find(|name| *name == word).with_context(|| {
+            format!("no language `{word}` in the matrix; there are {}", names.collect::<Vec<_>>().join(", "))
+        })
+    };
+    only.iter().map(name_of).collect()
 }
 
 /// Every trap for a generator that we know of.
@@ -273,7 +300,7 @@ fn read_all(
     outcome: &mut Outcome,
 ) -> Result<BTreeSet<usize>> {
     let mut verdicts: Vec<(&Frames, Verdicts)> = Vec::new();
-    let (mut told, mut failed) = (BTreeSet::new(), BTreeSet::new());
+    let (mut reported, mut failed) = (BTreeSet::new(), BTreeSet::new());
     for Written { name: writer, peer, records } in written {
         if *peer && adapter.is_peer() {
             continue;
@@ -305,7 +332,7 @@ fn read_all(
                 Err(_) if adapter.exception(suite, case).is_some() => drop(failed.insert(place)),
                 Err(why) => {
                     // The same bytes fail the same way for every writer: once is enough.
-                    if told.insert((at, case.id.clone())) {
+                    if reported.insert((at, case.id.clone())) {
                         let who = adapter.name();
                         outcome.failures.push(format!("{who} decodes {writer}'s {}/{}: {why}", suite.name, case.id));
                     }
@@ -324,4 +351,26 @@ fn empty(folder: &Path) -> Result<()> {
     }
     fs::create_dir_all(folder)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fw_codegen::LangKind;
+
+    #[test]
+    fn every_language_with_code_is_in_the_matrix_under_its_name() {
+        for &lang in Lang::ALL {
+            let names: Vec<&str> = adapters_of(lang).iter().map(|adapter| adapter.name()).collect();
+            assert_eq!(names.contains(&lang.name()), lang.kind() == LangKind::Code, "{lang}: {names:?}");
+        }
+    }
+
+    #[test]
+    fn a_language_is_chosen_by_any_of_its_words() {
+        let choose = |word: &str| chosen(&[word.to_owned()], &adapters());
+        assert_eq!(choose("typescript").unwrap(), BTreeSet::from(["ts"]));
+        assert_eq!(choose("c-aligned").unwrap(), BTreeSet::from(["c-aligned"]));
+        assert!(choose("markdown").unwrap_err().to_string().contains("there are rust, c, "));
+    }
 }

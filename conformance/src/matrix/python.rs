@@ -21,7 +21,7 @@ pub(super) struct Python;
 
 impl Adapter for Python {
     fn name(&self) -> &'static str {
-        "python"
+        Lang::Python.name()
     }
 
     fn missing(&self) -> Option<String> {

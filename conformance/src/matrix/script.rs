@@ -28,7 +28,7 @@ const PROGRAM: &str = include_str!("script/program.js");
 
 impl Adapter for JavaScript {
     fn name(&self) -> &'static str {
-        "js"
+        Lang::JavaScript.name()
     }
 
     fn missing(&self) -> Option<String> {
@@ -46,7 +46,7 @@ impl Adapter for JavaScript {
 
 impl Adapter for TypeScript {
     fn name(&self) -> &'static str {
-        "ts"
+        Lang::TypeScript.name()
     }
 
     fn missing(&self) -> Option<String> {

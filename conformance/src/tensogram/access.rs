@@ -22,9 +22,9 @@ pub fn check(manifest: &Manifest, case: &AccessCase, row: &mut Row) {
     match case.call.as_str() {
         "decode_object" => {
             let found = decode_object(&bytes, case.object_index, &options);
-            judge(row, "decode_object", (Policy::Must, ""), &case.expect, found, |row, (_, _, found)| {
+            judge(row, "decode_object", (Policy::Must, ""), &case.expect, found, |row, found| {
                 match &case.expect.decoded_le_sha256 {
-                    Some(expected) => row.equal("decoded bytes", expected.as_str(), &sha256(&found)),
+                    Some(expected) => row.equal("decoded bytes", expected.as_str(), &sha256(&found.bytes)),
                     None => row.deviates("the manifest gives no digest to compare"),
                 }
             });
@@ -35,8 +35,8 @@ pub fn check(manifest: &Manifest, case: &AccessCase, row: &mut Row) {
                 return row.deviates("a range that is no pair of counts");
             };
             let found = decode_range(&bytes, case.object_index, &ranges, &options);
-            judge(row, "decode_range", (Policy::Must, ""), &case.expect, found, |row, (_, parts)| {
-                let found: Vec<String> = parts.iter().map(|part| hex(part)).collect();
+            judge(row, "decode_range", (Policy::Must, ""), &case.expect, found, |row, found| {
+                let found: Vec<String> = found.parts.iter().map(|part| hex(part)).collect();
                 if case.expect.parts_hex.as_ref() != Some(&found) {
                     row.deviates(format!("parts are {found:?}, expected {:?}", case.expect.parts_hex));
                 }

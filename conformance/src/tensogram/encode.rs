@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use fw_tensogram::describe::cbor;
 use fw_tensogram::{
-    AggregateHash, DataObjectDescriptor, DecodeOptions, EncodeOptions, GlobalMetadata, MaskMethod, Provenance,
-    StreamingEncoder, TensogramError, Value, decode, decode_object, encode, encode_pre_encoded,
+    AggregateHash, DataObjectDescriptor, DecodeOptions, DecodedMessage, EncodeOptions, GlobalMetadata, MaskMethod,
+    Provenance, StreamingEncoder, TensogramError, Value, decode, decode_object, encode, encode_pre_encoded,
 };
 use fw_tensor::{ByteOrder, row_major_strides};
 use serde_json::{Map, Value as Json};
@@ -67,26 +67,26 @@ pub fn check_case(case: &EncodeCase, row: &mut Row) {
 /// Raw data is stored as given: read back in the descriptor's own byte order it is the same.
 fn check_stored(request: &Request, message: &[u8], row: &mut Row) {
     let options = DecodeOptions { native_byte_order: false, ..DecodeOptions::default() };
-    let Some((_, objects)) = row.accept("decode of what was encoded", decode(message, &options)) else { return };
-    row.equal("objects", &request.objects.len(), &objects.len());
-    for ((descriptor, data), (_, decoded)) in request.objects.iter().zip(&objects) {
-        if descriptor.is_raw() && data != decoded {
-            row.deviates(format!("stored {}, reads as {}", short(data), short(decoded)));
+    let Some(stored) = row.accept("decode of what was encoded", decode(message, &options)) else { return };
+    row.equal("objects", &request.objects.len(), &stored.objects.len());
+    for ((descriptor, data), decoded) in request.objects.iter().zip(&stored.objects) {
+        if descriptor.is_raw() && *data != decoded.bytes {
+            row.deviates(format!("stored {}, reads as {}", short(data), short(&decoded.bytes)));
         }
     }
 }
 
 fn check_meaning(ours: &[u8], theirs: &[u8], row: &mut Row) {
     let read = |bytes| decode(bytes, &DecodeOptions::default());
-    let Some((our_metadata, our_objects)) = row.accept("decode of what was encoded", read(ours)) else { return };
-    let Some((metadata, objects)) = row.accept("decode", read(theirs)) else { return };
-    if our_metadata != metadata {
+    let Some(ours) = row.accept("decode of what was encoded", read(ours)) else { return };
+    let Some(theirs) = row.accept("decode", read(theirs)) else { return };
+    if ours.metadata != theirs.metadata {
         row.deviates("encode: metadata differs");
     }
-    let bytes = |objects: &[(DataObjectDescriptor, Vec<u8>)]| -> Vec<Vec<u8>> {
-        objects.iter().map(|(_, bytes)| bytes.clone()).collect()
+    let bytes = |message: &DecodedMessage| -> Vec<Vec<u8>> {
+        message.objects.iter().map(|object| object.bytes.clone()).collect()
     };
-    if bytes(&our_objects) != bytes(&objects) {
+    if bytes(&ours) != bytes(&theirs) {
         row.deviates("encode: values differ");
     }
 }
@@ -143,7 +143,7 @@ impl Request {
             .enumerate()
             .map(|(index, object)| {
                 let descriptor = descriptor(&object.descriptor)?;
-                let decoded = || decode_object(file, index, &DecodeOptions::default()).ok().map(|(_, _, bytes)| bytes);
+                let decoded = || decode_object(file, index, &DecodeOptions::default()).ok().map(|object| object.bytes);
                 let data = data(object, &descriptor, decoded)?;
                 Ok((descriptor, data))
             })

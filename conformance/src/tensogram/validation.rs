@@ -85,7 +85,7 @@ fn keys(found: &MessageReport) -> BTreeSet<Key> {
     let findings = found.report.findings().iter().filter(|finding| finding.severity > Severity::Note);
     findings
         .map(|finding| {
-            let level = finding.level.unwrap_or_default().to_owned();
+            let level = finding.level.as_deref().unwrap_or_default().to_owned();
             (finding.code.to_string(), level, finding.severity.to_string(), finding.object_index)
         })
         .collect()

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fw_tensogram::frame::Outline;
 use fw_tensogram::{
-    DataObjectDescriptor, DecodeOptions, GlobalMetadata, TensogramError, Value, decode, decode_descriptors,
-    decode_metadata, scan, scan_file,
+    DataObjectDescriptor, DecodeOptions, DecodedMessage, DecodedObject, GlobalMetadata, TensogramError, Value, decode,
+    decode_descriptors, decode_metadata, scan, scan_file,
 };
 use serde_json::{Map, Value as Json};
 
@@ -78,7 +78,7 @@ fn check_message(context: &Context<'_>, expect: &Expect, bytes: &[u8], at: &str,
         found,
         |row, found| {
             if let Some(count) = expect.decode_descriptors.count {
-                row.equal(&format!("{at}descriptors"), &count, &found.1.len());
+                row.equal(&format!("{at}descriptors"), &count, &found.descriptors.len());
             }
         },
     );
@@ -119,25 +119,23 @@ fn judge_informative<T>(
     }
 }
 
-type Decoded = (GlobalMetadata, Vec<(DataObjectDescriptor, Vec<u8>)>);
-
 fn check_decoded(
     recorded: &Outcome,
-    (metadata, objects): Decoded,
-    wire: Result<Decoded, TensogramError>,
+    DecodedMessage { metadata, objects }: DecodedMessage,
+    wire: Result<DecodedMessage, TensogramError>,
     at: &str,
     row: &mut Row,
 ) {
     check_metadata(recorded.metadata.as_ref(), &metadata, &format!("{at}decode"), row);
     let Some(expected) = &recorded.objects else { return };
     row.equal(&format!("{at}objects"), &expected.len(), &objects.len());
-    let wire = row.accept(&format!("{at}decode in wire order"), wire).map(|(_, objects)| objects).unwrap_or_default();
-    for (index, (expected, (descriptor, bytes))) in expected.iter().zip(&objects).enumerate() {
+    let wire = row.accept(&format!("{at}decode in wire order"), wire).map(|wire| wire.objects).unwrap_or_default();
+    for (index, (expected, DecodedObject { descriptor, bytes })) in expected.iter().zip(&objects).enumerate() {
         let what = format!("{at}object {index}");
         check_descriptor(expected, descriptor, &what, row);
         check_bytes(expected, descriptor, bytes, &what, row);
-        if let Some((_, bytes)) = wire.get(index) {
-            row.equal(&format!("{what} in wire order"), expected.wire_order_sha256.as_str(), &sha256(bytes));
+        if let Some(object) = wire.get(index) {
+            row.equal(&format!("{what} in wire order"), expected.wire_order_sha256.as_str(), &sha256(&object.bytes));
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct CSharp;
 
 impl Adapter for CSharp {
     fn name(&self) -> &'static str {
-        "csharp"
+        Lang::CSharp.name()
     }
 
     fn missing(&self) -> Option<String> {

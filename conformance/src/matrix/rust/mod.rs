@@ -31,7 +31,7 @@ struct Runtime {
 
 impl Adapter for Rust {
     fn name(&self) -> &'static str {
-        "rust"
+        Lang::Rust.name()
     }
 
     fn missing(&self) -> Option<String> {
