@@ -46,7 +46,7 @@ fn everything_but_decoding_works() {
         let codec = prefix.split('-').next().unwrap();
 
         assert_eq!(scan(&message).len(), 1, "{codec}");
-        let (_, descriptors) = decode_descriptors(&message).unwrap();
+        let descriptors = decode_descriptors(&message).unwrap().descriptors;
         assert_eq!(descriptors.len(), 1, "{codec}");
         let stages = [&descriptors[0].encoding, &descriptors[0].filter, &descriptors[0].compression];
         assert!(stages.iter().any(|stage| *stage == codec), "{codec}: {stages:?}");
@@ -108,7 +108,7 @@ fn every_codec_of_the_table_is_listed_and_its_feature_named() {
         let message =
             encode_pre_encoded(&GlobalMetadata::default(), &[(&descriptor, &payload)], &EncodeOptions::default())
                 .unwrap_or_else(|error| panic!("{}: {error}", codec.name));
-        assert_eq!(decode_descriptors(&message).unwrap().1.len(), 1, "{}", codec.name);
+        assert_eq!(decode_descriptors(&message).unwrap().descriptors.len(), 1, "{}", codec.name);
         assert_eq!(inspect(&message).leaves().last().unwrap().1.span.end, message.len() as u64, "{}", codec.name);
         let report = validate_message(&message, &ValidateOptions::mode(ValidateMode::Default));
         assert!(report.is_ok(), "{}: {:?}", codec.name, report.report.findings());

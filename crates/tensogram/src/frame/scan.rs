@@ -176,6 +176,7 @@ impl Scanner {
 
     /// How many messages are expected between the two ends, going by the length of the last one seen; none seen, none
     /// expected.
+    #[cfg(feature = "async")]
     pub(crate) fn expected(&self) -> u64 {
         self.high.saturating_sub(self.low).checked_div(self.last_len).unwrap_or(0)
     }
