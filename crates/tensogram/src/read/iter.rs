@@ -71,8 +71,9 @@ impl ExactSizeIterator for Messages<'_> {}
 /// use fw_tensogram::{MessageBuilder, objects};
 ///
 /// let message = MessageBuilder::new().tensor(&[2], &[1.0f32, 2.0])?.tensor(&[3], &[1u8, 2, 3])?.encode()?;
-/// let shapes: Vec<_> = objects(&message)?.map(|object| Ok(object?.descriptor().shape.clone())).collect::<Result<_, _>>()?;
-/// assert_eq!(shapes, [[2], [3]]);
+/// for (object, shape) in objects(&message)?.zip([[2], [3]]) {
+///     assert_eq!(object?.descriptor().shape, shape);
+/// }
 /// # Ok::<(), fw_tensogram::TensogramError>(())
 /// ```
 ///
