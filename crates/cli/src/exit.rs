@@ -7,7 +7,6 @@ use framewright::convert::ConvertError;
 use framewright::tensogram::TensogramError;
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,17 +29,17 @@ pub(crate) enum Voice {
 }
 
 /// Turns the end of a command into an exit code, and says what went wrong.
-pub(crate) fn code(command: &str, voice: Voice, result: anyhow::Result<Outcome>) -> ExitCode {
+pub(crate) fn code(command: &str, voice: Voice, result: anyhow::Result<Outcome>) -> u8 {
     match result {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::Invalid) => ExitCode::from(1),
-        Ok(Outcome::Lossy) => ExitCode::from(3),
+        Ok(Outcome::Fine) => 0,
+        Ok(Outcome::Invalid) => 1,
+        Ok(Outcome::Lossy) => 3,
         // A reader that closed its end has seen enough: `fw ls big.tgm | head` is no failure.
-        Err(error) if io_kind(Retold::inner(&error)) == Some(io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
+        Err(error) if io_kind(Retold::inner(&error)) == Some(io::ErrorKind::BrokenPipe) => 0,
         Err(error) => {
             tell(command, voice, &fault(&error));
             // Where 1 means "different", trouble is 2, as with diff(1).
-            ExitCode::from(if command == "diff" || is_usage(Retold::inner(&error)) { 2 } else { 1 })
+            if command == "diff" || is_usage(Retold::inner(&error)) { 2 } else { 1 }
         }
     }
 }

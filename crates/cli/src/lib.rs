@@ -1,0 +1,96 @@
+//! `fw`: one tool for Tensogram, BinTensors and struct-frame data, as a library.
+//!
+//! [`run`] is the whole command line. The program `fw` calls it, and so does the console script of the Python package.
+//!
+//! ```
+//! assert_eq!(fw_cli::run(["fw", "ls", "absent.tgm"]), 2);
+//! ```
+#![forbid(unsafe_code)]
+// These panic where nothing can be written: see `exit::aside` and `commands::print`.
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::exit)]
+
+mod args; // what the user may say
+mod commands; // one file per command
+mod exit; // what the process returns
+mod frames; // where frames come from
+mod input; // where files come from
+#[cfg(feature = "remote")]
+mod remote; // files in stores, by URL
+mod render; // text for people, JSON for programs
+mod selection; // parts of tensors as people write them
+
+use clap::{ColorChoice, CommandFactory, FromArgMatches};
+use exit::Voice;
+use std::ffi::OsString;
+use std::io::Write;
+
+/// Runs a command line, whose first word is the name of the program, and returns its exit code.
+///
+/// Results go to standard output, everything else to standard error. The exit codes are 0 (fine), 1 (failed, invalid or
+/// different), 2 (usage) and 3 (done, and something was lost). The call never ends the process and changes no signal
+/// handlers: a caller that handles SIGINT itself restores the default handler first if Ctrl-C is to stop the command.
+pub fn run<I>(words: I) -> u8
+where
+    I: IntoIterator,
+    I::Item: Into<OsString>,
+{
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    let parsed = args::Args::command().color(wanted_colour(&words)).try_get_matches_from(&words);
+    let code = match parsed.and_then(|matches| args::Args::from_arg_matches(&matches)) {
+        Ok(args) => {
+            exit::code(args.command.name(), args.command.voice(), commands::run(&args.command))
+        }
+        // Programs that ask for JSON get it, whatever is wrong.
+        Err(error) if error.use_stderr() && words.iter().any(|word| word == "--json") => {
+            exit::tell(&named_command(&words), Voice::Json, &misused(&error));
+            2
+        }
+        Err(error) => {
+            // Help or usage; where it cannot be written, the exit code still tells.
+            let _ = error.print();
+            u8::try_from(error.exit_code()).unwrap_or(2)
+        }
+    };
+    // A library has no exit of the process that would flush what is left.
+    let _ = std::io::stdout().flush();
+    code
+}
+
+/// What is wrong with the command line, all of it: the message on one line, and how it is meant as a hint.
+fn misused(error: &clap::Error) -> serde_json::Value {
+    let words = error.to_string();
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return serde_json::json!({ "code": "usage", "message": "a command is missing", "hint": words.trim_end() });
+    }
+    let (what, usage) = words.split_once("\nUsage: ").unwrap_or((&words, ""));
+    let lines = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let mut message: Vec<String> = lines(what);
+    message.retain(|line| !line.starts_with("For more information"));
+    let tips = message.extract_if(.., |line| line.starts_with("tip: ")).collect::<Vec<_>>();
+    let usage = usage.lines().next().map(|line| format!("usage: {line}"));
+    let hint = tips.into_iter().chain(usage).collect::<Vec<_>>().join("; ");
+    let message = message.join(" ");
+    let mut fault = serde_json::json!({ "code": "usage", "message": message.trim_start_matches("error: ") });
+    if !hint.is_empty() {
+        fault["hint"] = hint.into();
+    }
+    fault
+}
+
+/// How help and usage errors are coloured: they are told before the options are known.
+fn wanted_colour(words: &[OsString]) -> ColorChoice {
+    let values = words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
+    let said = values.filter_map(|(word, next)| match word.to_str()? {
+        "--color" => next?.to_str(),
+        word => word.strip_prefix("--color="),
+    });
+    said.last().and_then(|value| value.parse().ok()).unwrap_or(ColorChoice::Auto)
+}
+
+/// The command that was meant, where the words on the command line name one.
+fn named_command(words: &[OsString]) -> String {
+    let known = args::Args::command();
+    let names = words.iter().skip(1).filter_map(|word| word.to_str());
+    let meant = names.into_iter().find(|word| known.get_subcommands().any(|one| one.get_name() == *word));
+    meant.unwrap_or_default().to_owned()
+}
