@@ -2,6 +2,8 @@
 //!
 //! 0 fine; 1 failed, invalid or different; 2 usage, which a file that is not there or cannot be opened is, too; 3 done with loss.
 
+use crate::render::{Ink, findings_error};
+use crate::terminal::Terminal;
 use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
 use framewright::tensogram::TensogramError;
@@ -47,7 +49,10 @@ pub(crate) fn code(command: &str, voice: Voice, result: anyhow::Result<Outcome>)
 /// Says what went wrong: an object with at least `code` and `message`.
 pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
     match voice {
-        Voice::Words => aside(format_args!("fw: {}\n", fault["message"].as_str().unwrap_or_default())),
+        Voice::Words => {
+            let message = fault["message"].as_str().unwrap_or_default();
+            complain(format_args!("{} {message}\n", Ink::Bad.paint_error("fw:")));
+        }
         Voice::Json => {
             let object = json!({ "command": command, "ok": false, "error": fault });
             let text = object_text(command, &object);
@@ -62,10 +67,17 @@ pub(crate) fn object_text(command: &str, object: &Value) -> String {
     if command == "decode" { object.to_string() } else { format!("{object:#}") }
 }
 
-/// Words beside the result, on standard error. Where nobody can hear them they are lost, and nothing else is.
+/// Words beside the result, on standard error: notes, warnings and losses, which `--quiet` leaves out.
 pub(crate) fn aside(words: std::fmt::Arguments<'_>) {
+    if !Terminal::current().quiet {
+        complain(words);
+    }
+}
+
+/// What is wrong, on standard error. Where nobody can hear it, it is lost, and nothing else is.
+pub(crate) fn complain(words: std::fmt::Arguments<'_>) {
     // In one write, so that lines of several processes do not mix.
-    let _ = io::stderr().write_all(words.to_string().as_bytes());
+    let _ = io::stderr().write_all(findings_error(&words.to_string()).as_bytes());
 }
 
 /// A request that cannot be served as it was put.

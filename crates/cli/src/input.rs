@@ -2,6 +2,7 @@
 
 use crate::args::Store;
 use crate::exit::{Failure, Retold, Usage};
+use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
 use framewright::convert::{Format, TensorFile};
@@ -9,7 +10,7 @@ use framewright::source::{FileSource, ReadAt};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -64,8 +65,19 @@ impl Input {
 
     fn at(path: PathBuf) -> Result<Self> {
         let name = path.display().to_string();
-        if path.is_dir() {
-            return Err(Usage(format!("{name}: a folder, no file")).into());
+        match std::fs::metadata(&path).map(|found| Kind::of(found.file_type())) {
+            Ok(Kind::Directory) => return Err(Usage(format!("{name}: a folder, no file")).into()),
+            Ok(Kind::Device) => {
+                let text = format!("{name}: is a device, not a file; to read from a device, pipe it: fw … - < {name}");
+                return Err(Usage(text).into());
+            }
+            // As `<(command)` makes them: read once, from the beginning to the end.
+            Ok(Kind::Pipe) => {
+                let mut pipe = File::open(&path).with_context(|| name.clone())?;
+                return Self::copied("pipe", name.clone(), |copy| spool(&mut pipe, &name, copy));
+            }
+            // What is not there is told when it is opened.
+            Ok(Kind::File) | Err(_) => {}
         }
         Ok(Self { path, name, copy: None, format: OnceCell::new() })
     }
@@ -75,10 +87,7 @@ impl Input {
     /// # Errors
     /// When it cannot be read, or written down.
     pub(crate) fn piped(mut rest: impl Read) -> Result<Self> {
-        Self::copied("standard-input", "standard input".to_owned(), |copy| {
-            io::copy(&mut rest, &mut File::create(copy)?).context("standard input")?;
-            Ok(())
-        })
+        Self::copied("standard-input", "standard input".to_owned(), |copy| spool(&mut rest, "standard input", copy))
     }
 
     /// Something that people call `name`, put into a file `file_name` by `write`.
@@ -195,6 +204,48 @@ impl Input {
             Some("sf" | "proto") => "; a struct-frame schema is read by fw schema check",
             _ if head.iter().all(is_text) => "",
             _ => "; if it is a struct-frame capture, fw info --schema FILE shows its messages and fields",
+        }
+    }
+}
+
+/// What lies at a path.
+enum Kind {
+    File,
+    Directory,
+    Pipe,
+    Device,
+}
+
+impl Kind {
+    fn of(found: std::fs::FileType) -> Self {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::FileTypeExt;
+            if found.is_fifo() || found.is_socket() {
+                return Self::Pipe;
+            }
+            if found.is_char_device() || found.is_block_device() {
+                return Self::Device;
+            }
+        }
+        if found.is_dir() { Self::Directory } else { Self::File }
+    }
+}
+
+/// Puts everything that comes from a pipe into a file.
+fn spool(from: &mut impl Read, name: &str, copy: &Path) -> Result<()> {
+    let (progress, mut copy) = (Progress::bytes(), File::create(copy)?);
+    let (mut buffer, mut done) = (vec![0; 1 << 16], 0);
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(len) => {
+                copy.write_all(&buffer[..len])?;
+                done += len as u64;
+                progress.show(done, 0, name);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error).with_context(|| name.to_owned()),
         }
     }
 }

@@ -18,11 +18,13 @@ mod input; // where files come from
 mod remote; // files in stores, by URL
 mod render; // text for people, JSON for programs
 mod selection; // parts of tensors as people write them
+mod terminal; // what the output may look like
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 use exit::Voice;
 use std::ffi::OsString;
 use std::io::Write;
+use terminal::Terminal;
 
 /// Runs a command line, whose first word is the name of the program, and returns its exit code.
 ///
@@ -38,6 +40,7 @@ where
     let parsed = args::Args::command().color(wanted_colour(&words)).try_get_matches_from(&words);
     let code = match parsed.and_then(|matches| args::Args::from_arg_matches(&matches)) {
         Ok(args) => {
+            Terminal::settle(&args.look, args.command.voice() == Voice::Json).enter();
             exit::code(args.command.name(), args.command.voice(), commands::run(&args.command))
         }
         // Programs that ask for JSON get it, whatever is wrong.

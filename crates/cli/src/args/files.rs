@@ -74,9 +74,6 @@ pub(crate) struct Convert {
     /// Replace files that are there already
     #[arg(long, short)]
     pub(crate) force: bool,
-    /// Say nothing but errors; the exit code still tells of losses
-    #[arg(long, short, conflicts_with = "json")]
-    pub(crate) quiet: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

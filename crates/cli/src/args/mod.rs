@@ -2,11 +2,15 @@
 
 mod files; // recover, convert, diff, tour
 mod frames; // decode, encode, schema, gen
-mod look;
-mod output; // where results may go // info, ls, dump, validate, cat
+mod habits; // what every command may be told
+mod look; // info, ls, dump, validate, cat
+mod output; // where results may go
 
 pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
 pub(crate) use frames::{Decode, Encode, Gen, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
+#[allow(unused_imports, reason = "for commands that decode or encode on several threads")]
+pub(crate) use habits::Threads;
+pub(crate) use habits::{Colour, Look};
 pub(crate) use look::{Cat, Dump, Info, Ls, Mode, Store, Validate};
 
 use crate::exit::Voice;
@@ -21,6 +25,7 @@ use clap::{Parser, Subcommand};
     name = "fw",
     version,
     about,
+    max_term_width = 100,
     after_help = "Exit codes, of every command:\n  0  fine, valid, equal\n  1  failed, invalid, different\n  2  usage: wrong \
                   arguments, or a file that is not there or cannot be opened; of fw diff any failure, as 1 is \
                   different\n  3  done, and something was lost, which is \
@@ -29,6 +34,8 @@ use clap::{Parser, Subcommand};
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) look: Look,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,10 +1,10 @@
 //! `fw convert`: a tensor file in another format, and what was lost.
 
-use super::{print, print_report, schema, unclaimed};
+use super::{print_done, print_report, schema, unclaimed};
 use crate::args::{Convert, Digest, OnMissing, Target};
 use crate::exit::{Failure, Outcome, Usage, aside};
 use crate::input::Input;
-use crate::render::{Bar, count, parse_size, size};
+use crate::render::{Progress, count, parse_size, size};
 use anyhow::Result;
 use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
 use framewright::convert::{
@@ -49,7 +49,7 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
         return Err(Usage(format!("--rules is for BinTensors inputs; {} is {from}", input.name())).into());
     }
     options.from = Some(from);
-    let bar = Arc::new(if args.quiet || args.json { Bar::silent() } else { Bar::on_terminal() });
+    let bar = Arc::new(Progress::bytes());
     let shown = Arc::clone(&bar);
     options.progress = Some(Arc::new(move |progress| {
         shown.show(progress.bytes_done, progress.bytes_total, progress.tensor);
@@ -59,8 +59,8 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     let done = done.or_else(|error| refused(error, args.missing))?;
     if args.json {
         print_report("convert", true, json(&done, format))?;
-    } else if !args.quiet {
-        print(&text(&done))?;
+    } else {
+        print_done(&text(&done))?;
         for group in Loss::grouped(&done.losses).iter().chain(&Loss::grouped(&done.notes)) {
             aside(format_args!("fw: {group}\n"));
         }
@@ -113,9 +113,9 @@ fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
             "notes": [],
         });
         print_report("convert", true, report)?;
-    } else if !args.quiet {
+    } else {
         let (frames, columns) = (count(done.frames as usize, "frame"), count(done.columns, "column"));
-        print(&format!("wrote {}: {frames} ({}), {columns}\n", done.file.display(), done.framing))?;
+        print_done(&format!("wrote {}: {frames} ({}), {columns}\n", done.file.display(), done.framing))?;
         for group in Loss::grouped(&done.losses) {
             aside(format_args!("fw: {group}\n"));
         }

@@ -2,7 +2,7 @@
 
 use super::{print, print_report};
 use crate::args::Gen;
-use crate::exit::{Outcome, Usage, aside};
+use crate::exit::{Outcome, Usage, aside, complain};
 use crate::render::count;
 use anyhow::Result;
 use framewright::codegen::{
@@ -28,8 +28,10 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
         schema::Options::default().with_variable(if args.no_packed { Variable::All } else { Variable::AsDeclared });
     let compiled = schema::check_with(&Disk, &args.schema, &compile);
     let findings = compiled.diagnostics.to_report();
-    if !args.json {
-        aside(format_args!("{}", compiled.diagnostics));
+    match (args.json, &compiled.schema) {
+        (true, _) => {}
+        (false, None) => complain(format_args!("{}", compiled.diagnostics)),
+        (false, Some(_)) => aside(format_args!("{}", compiled.diagnostics)),
     }
     let Some(schema) = compiled.schema else {
         if args.json {

@@ -20,6 +20,7 @@ mod validate;
 use crate::args::{Command, Store};
 use crate::exit::{self, Outcome, Usage};
 use crate::input::Input;
+use crate::terminal::Terminal;
 use anyhow::Result;
 use std::io::Write;
 use std::path::Path;
@@ -68,6 +69,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Says what was done, for commands whose result is a file: `--quiet` leaves it out.
+pub(crate) fn print_done(text: &str) -> Result<()> {
+    if Terminal::current().quiet { Ok(()) } else { print(text) }
 }
 
 /// Prints what a command found as JSON: every such object says which command it is from and whether all is well.

@@ -2,7 +2,7 @@
 
 use super::{print, print_report};
 use crate::args::{Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
-use crate::exit::{Failure, Outcome, Usage, aside};
+use crate::exit::{Failure, Outcome, Usage, complain};
 use crate::render::count;
 use anyhow::{Context, Result};
 use framewright::convert;
@@ -118,7 +118,7 @@ pub(super) fn refused(command: &str, json: bool, faults: &Diagnostics) -> Result
     if json {
         print_report(command, false, json!({ "findings": faults.to_report().findings() }))?;
     } else {
-        aside(format_args!("{}", listed(faults)));
+        complain(format_args!("{}", listed(faults)));
     }
     Ok(Outcome::Invalid)
 }

@@ -1,73 +1,136 @@
-//! Progress on a terminal: one line on standard error, gone when the work is done.
+//! Progress on a terminal: one line on standard error with rate and time left, gone when the work is done.
 
-use super::size;
-use std::io::{IsTerminal, Write};
+use super::middle;
+use crate::terminal::Terminal;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A line that shows how far a long job has come. Quick jobs show none.
-pub(crate) struct Bar {
-    state: Option<Mutex<State>>,
+/// A line that shows how far a long job is. Jobs of less than half a second show none, and so do jobs whose standard error
+/// is not a terminal, or that were asked for JSON or quiet.
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    unit: Unit,
+    state: Mutex<State>,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Bytes,
+    Items(&'static str),
 }
 
 struct State {
     started: Instant,
-    shown: Option<Instant>,
+    is_shown: bool,
+    total: Option<u64>,
 }
 
-impl Bar {
-    /// On a terminal; anywhere else nothing is shown.
-    pub(crate) fn on_terminal() -> Self {
-        let state = State { started: Instant::now(), shown: None };
-        Self { state: std::io::stderr().is_terminal().then_some(Mutex::new(state)) }
+impl Progress {
+    /// Counts bytes.
+    pub(crate) fn bytes() -> Self {
+        Self::new(Unit::Bytes)
     }
 
-    /// Nothing, ever.
-    pub(crate) const fn silent() -> Self {
-        Self { state: None }
+    /// Counts things, named by a plural such as `messages`.
+    #[allow(dead_code, reason = "for commands that count messages or objects")]
+    pub(crate) fn items(plural: &'static str) -> Self {
+        Self::new(Unit::Items(plural))
     }
 
-    /// Shows how far things are, at most ten times a second and not in the first half second.
+    fn new(unit: Unit) -> Self {
+        let bar = || ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let state = State { started: Instant::now(), is_shown: false, total: None };
+        Self { bar: Terminal::current().progress.then(bar), unit, state: Mutex::new(state) }
+    }
+
+    /// Shows how far the job is; `total` is 0 where nobody knows, `what` is what it is busy with. Cheap enough to be called
+    /// after every piece, from any thread.
     pub(crate) fn show(&self, done: u64, total: u64, what: &str) {
-        let Some(state) = &self.state else { return };
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent = state.shown.is_some_and(|shown| shown.elapsed() < Duration::from_millis(100));
-        if recent || state.started.elapsed() < Duration::from_millis(500) {
+        let Some(bar) = &self.bar else { return };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.started.elapsed() < DELAY {
             return;
         }
-        state.shown = Some(Instant::now());
-        let _ = write!(std::io::stderr(), "\r\x1b[2K{}", line(done, total, what));
-        let _ = std::io::stderr().flush();
+        let total = (total > 0).then_some(total);
+        if !state.is_shown || state.total != total {
+            bar.set_style(style(self.unit, total.is_some()));
+            match total {
+                Some(total) => bar.set_length(total),
+                None => bar.unset_length(),
+            }
+            state.total = total;
+        }
+        bar.set_message(plain(what));
+        bar.set_position(done);
+        if !state.is_shown {
+            state.is_shown = true;
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        }
     }
 
-    /// Takes the line away.
+    /// Takes the line away, so that something else can be printed.
     pub(crate) fn clear(&self) {
-        let Some(state) = &self.state else { return };
-        if state.lock().unwrap_or_else(PoisonError::into_inner).shown.is_some() {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
     }
 }
 
-fn line(done: u64, total: u64, what: &str) -> String {
-    let part = if total == 0 { 1.0 } else { (done as f64 / total as f64).min(1.0) };
-    let full = (part * WIDTH as f64) as usize;
-    let name: String = what.chars().take(30).collect();
-    let bar = format!("{}{}", "#".repeat(full), "-".repeat(WIDTH.saturating_sub(full)));
-    format!("[{bar}] {:3.0} %  {} of {}  {name}", part * 100.0, size(done), size(total)).trim_end().to_owned()
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
 }
 
-const WIDTH: usize = 24;
+fn style(unit: Unit, has_total: bool) -> ProgressStyle {
+    let template = match (unit, has_total) {
+        (Unit::Bytes, true) => {
+            "[{bar:24}] {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left  {msg}"
+                .to_owned()
+        }
+        (Unit::Bytes, false) => "{spinner} {binary_bytes}  {binary_bytes_per_sec}  {elapsed}  {msg}".to_owned(),
+        (Unit::Items(plural), true) => {
+            format!("[{{bar:24}}] {{percent:>3}} %  {{pos}} of {{len}} {plural}  {{per_sec}}  {{eta}} left  {{msg}}")
+        }
+        (Unit::Items(plural), false) => format!("{{spinner}} {{pos}} {plural}  {{per_sec}}  {{elapsed}}  {{msg}}"),
+    };
+    let style = ProgressStyle::with_template(&template).expect("the templates above are well-formed");
+    style.progress_chars("#>-").tick_chars("|/-\\ ")
+}
+
+/// Names come from files: what a terminal would obey is left out.
+fn plain(what: &str) -> String {
+    let text: String = what.chars().map(|char| if char.is_control() { '?' } else { char }).collect();
+    middle(&text, NAME_COLUMNS)
+}
+
+const DELAY: Duration = Duration::from_millis(500);
+
+const NAME_COLUMNS: usize = 30;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lines_fit_a_terminal() {
-        assert_eq!(line(0, 4096, "w"), "[------------------------]   0 %  0 B of 4.00 KiB  w");
-        assert_eq!(line(4096, 4096, ""), "[########################] 100 %  4.00 KiB of 4.00 KiB");
-        assert_eq!(line(1, 0, ""), "[########################] 100 %  1 B of 0 B");
-        assert!(line(u64::MAX, u64::MAX, &"x".repeat(500)).chars().count() <= 96);
+    fn every_template_is_well_formed() {
+        for unit in [Unit::Bytes, Unit::Items("messages")] {
+            let _ = (style(unit, true), style(unit, false));
+        }
+    }
+
+    #[test]
+    fn names_are_plain_and_short() {
+        assert_eq!(plain("a\x1b]0;b\x07\nc"), "a?]0;b??c");
+        assert_eq!(plain(&"x".repeat(100)).chars().count(), NAME_COLUMNS);
+    }
+
+    #[test]
+    fn nothing_is_shown_where_nobody_looks() {
+        let progress = Progress::bytes();
+        assert!(progress.bar.is_none());
+        progress.show(1, 2, "w");
     }
 }

@@ -1,4 +1,8 @@
-//! Columns that line up.
+//! Columns that line up, and fit the terminal.
+
+use super::Ink;
+use crate::terminal::Terminal;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A table under construction: a head and rows of cells.
 pub(crate) struct Table {
@@ -6,6 +10,7 @@ pub(crate) struct Table {
     widths: Vec<usize>,
     rows: Vec<Vec<String>>,
     head_shown: bool,
+    limit: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,15 +20,20 @@ enum Align {
 }
 
 impl Table {
-    /// A table with these columns; a name that begins with `>` is aligned to the right.
+    /// A table with these columns; a name that begins with `>` is aligned to the right. It takes no more columns than the
+    /// terminal has: text is shortened in its middle, numbers (which are aligned to the right) never are.
     pub(crate) fn new(columns: &[impl AsRef<str>]) -> Self {
+        Self::within(Terminal::current().width, columns)
+    }
+
+    fn within(limit: Option<usize>, columns: &[impl AsRef<str>]) -> Self {
         let column = |name: &str| match name.strip_prefix('>') {
             Some(name) => (name.to_owned(), Align::Right),
             None => (name.to_owned(), Align::Left),
         };
         let columns: Vec<_> = columns.iter().map(|name| column(name.as_ref())).collect();
-        let widths = columns.iter().map(|(name, _)| name.chars().count()).collect();
-        Self { columns, widths, rows: Vec::new(), head_shown: false }
+        let widths = columns.iter().map(|(name, _)| name.width()).collect();
+        Self { columns, widths, rows: Vec::new(), head_shown: false, limit }
     }
 
     /// Adds a row.
@@ -36,7 +46,7 @@ impl Table {
     /// Makes room for a row that is to come.
     pub(crate) fn expect(&mut self, cells: &[impl AsRef<str>]) {
         for (width, cell) in self.widths.iter_mut().zip(cells) {
-            *width = cell.as_ref().chars().count().max(*width);
+            *width = cell.as_ref().width().max(*width);
         }
     }
 
@@ -45,25 +55,78 @@ impl Table {
         !self.rows.is_empty()
     }
 
-    /// The text of the rows that were added since the last time, the head before the first; two spaces between columns, which
-    /// never become narrower.
+    /// The text of the rows that were added since the last time, the head before the first; two spaces between columns.
     pub(crate) fn render(&mut self) -> String {
-        let head: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
-        let head = (!std::mem::replace(&mut self.head_shown, true)).then_some(head);
+        let widths = self.fitted();
         let mut text = String::new();
-        for row in head.into_iter().chain(std::mem::take(&mut self.rows)) {
-            let cells =
-                row.iter().zip(&self.widths).zip(&self.columns).map(|((cell, width), (_, align))| match align {
-                    Align::Left => format!("{cell:<width$}"),
-                    Align::Right => format!("{cell:>width$}"),
-                });
-            let line = cells.collect::<Vec<_>>().join("  ");
-            text.push_str(line.trim_end());
+        if !std::mem::replace(&mut self.head_shown, true) {
+            let head: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
+            text.push_str(&Ink::Head.paint(&self.line(&head, &widths)));
+            text.push('\n');
+        }
+        for row in std::mem::take(&mut self.rows) {
+            text.push_str(&self.line(&row, &widths));
             text.push('\n');
         }
         text
     }
+
+    fn line(&self, cells: &[String], widths: &[usize]) -> String {
+        let last = cells.len().saturating_sub(1);
+        let cells = cells.iter().zip(widths).zip(&self.columns).enumerate();
+        let cells = cells.map(|(place, ((cell, width), (_, align)))| {
+            let cell = middle(cell, *width);
+            let pad = " ".repeat(width.saturating_sub(cell.width()));
+            match align {
+                Align::Left if place == last => cell,
+                Align::Left => cell + &pad,
+                Align::Right => pad + &cell,
+            }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    }
+
+    /// The widths of the columns, of which the widest columns of text give way until the line fits.
+    fn fitted(&self) -> Vec<usize> {
+        let mut widths = self.widths.clone();
+        let gaps = 2 * widths.len().saturating_sub(1);
+        let Some(room) = self.limit.map(|limit| limit.saturating_sub(gaps)) else { return widths };
+        let is_text = |place: usize| self.columns[place].1 == Align::Left;
+        while widths.iter().sum::<usize>() > room {
+            let widest = (0..widths.len()).filter(|place| is_text(*place)).max_by_key(|place| widths[*place]);
+            let Some(widest) = widest.filter(|place| widths[*place] > NARROWEST) else { break };
+            widths[widest] -= 1;
+        }
+        widths
+    }
 }
+
+/// `text` in at most `width` columns; the middle of a longer one is left out, as both ends of names tell them apart.
+pub(crate) fn middle(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    let head: String = taken(text.chars(), room.div_ceil(2));
+    let tail: String = taken(text.chars().rev(), room - head.width());
+    format!("{head}…{}", tail.chars().rev().collect::<String>())
+}
+
+/// As many of the characters as fit into `width` columns.
+fn taken(chars: impl Iterator<Item = char>, width: usize) -> String {
+    let mut left = width;
+    chars
+        .take_while(|char| {
+            let width = char.width().unwrap_or(0);
+            let fits = width <= left;
+            left = left.saturating_sub(width);
+            fits
+        })
+        .collect()
+}
+
+/// No column of text becomes narrower than this; a terminal that has less breaks lines.
+const NARROWEST: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -71,12 +134,37 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let mut table = Table::new(&["name", ">size"]);
+        let mut table = Table::within(None, &["name", ">size"]);
         table.row(["a".to_owned(), "1 B".to_owned()]);
         table.row(["longer".to_owned(), "12.3 KiB".to_owned()]);
         assert_eq!(table.render(), "name        size\na            1 B\nlonger  12.3 KiB\n");
         table.row(["b".to_owned(), "2 B".to_owned()]);
         assert_eq!(table.render(), "b            2 B\n", "later rows stand below the earlier ones");
         assert!(!table.has_news());
+    }
+
+    #[test]
+    fn text_gives_way_and_numbers_do_not() {
+        let mut table = Table::within(Some(30), &["name", "codec", ">size"]);
+        table.row(["model.layers.11.attention.weight".to_owned(), "zstd".to_owned(), "1234567 B".to_owned()]);
+        assert_eq!(table.render(), "name          codec       size\nmodel.…eight  zstd   1234567 B\n");
+    }
+
+    #[test]
+    fn the_middle_goes() {
+        assert_eq!(middle("abcdefghij", 10), "abcdefghij");
+        assert_eq!(middle("abcdefghij", 7), "abc…hij");
+        assert_eq!(middle("abcdefghij", 6), "abc…ij");
+        assert_eq!(middle("温度温度温度", 7), "温…温度", "wide characters are not cut in halves");
+        assert_eq!((middle("ab", 1), middle("ab", 0)), ("…".to_owned(), "…".to_owned()));
+    }
+
+    #[test]
+    fn a_terminal_without_room_is_no_reason_to_panic() {
+        for limit in 0..20 {
+            let mut table = Table::within(Some(limit), &["name", ">size"]);
+            table.row(["a rather long name".to_owned(), "1 B".to_owned()]);
+            assert!(table.render().contains("1 B"));
+        }
     }
 }

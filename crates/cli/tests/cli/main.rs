@@ -11,8 +11,11 @@ mod planned;
 mod recover;
 mod remote;
 mod schema;
+mod special;
 mod tensogram;
 mod tensors;
+#[cfg(target_os = "linux")]
+mod terminal;
 
 #[allow(dead_code, reason = "made for the tests of the library, which use all of it")]
 #[path = "../../../tensogram/tests/remote/emulator.rs"]
@@ -55,6 +58,7 @@ fn fw(folder: &Path, line: &str) -> Run {
 fn fw_with(folder: &Path, line: &str, environment: &[(&str, &str)]) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_fw"))
         .args(line.split_whitespace())
+        .env_remove("COLUMNS")
         .envs(environment.iter().copied())
         .current_dir(folder)
         .stdin(Stdio::null())
@@ -64,6 +68,16 @@ fn fw_with(folder: &Path, line: &str, environment: &[(&str, &str)]) -> Run {
         code: output.status.code().expect("fw ends by itself"),
         out: output.stdout,
         err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// Notes that this machine lacks something that a test needs; the test run prints it.
+#[cfg(unix)]
+fn skipped(line: &str) {
+    use std::io::Write;
+    if let Some(path) = std::env::var_os("FW_SKIPPED") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        file.and_then(|mut file| writeln!(file, "{line}")).expect("noted");
     }
 }
 

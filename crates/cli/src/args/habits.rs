@@ -1,0 +1,47 @@
+//! What every command may be told.
+
+use clap::{Args, ValueEnum};
+
+/// How the output looks.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Look {
+    /// When to colour text: on a terminal unless NO_COLOR is set, always, or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, help_heading = HEADING)]
+    pub(crate) color: Colour,
+    /// Print no progress, notes or warnings on standard error, only errors
+    #[arg(long, short, global = true, help_heading = HEADING)]
+    pub(crate) quiet: bool,
+}
+
+/// When text is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Also into files and pipes
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// How many threads a command uses. Commands that decode or encode flatten this.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Threads {
+    /// Use at most N threads; 0 is one per processor
+    #[arg(long, value_name = "N", default_value_t = 0, env = "FW_THREADS", hide_env_values = true)]
+    threads: usize,
+}
+
+impl Threads {
+    /// At least one.
+    #[allow(dead_code, reason = "for commands that decode or encode on several threads")]
+    pub(crate) fn count(self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            threads => threads,
+        }
+    }
+}
+
+const HEADING: &str = "Global options";

@@ -1,0 +1,130 @@
+//! What the output may look like: width, colour, progress and words beside the result.
+//!
+//! [`run`](crate::run) settles it once per command line, from the options, the environment and the kind of the streams. It
+//! is state of the thread, so that two callers of the library do not disturb each other.
+
+use crate::args::{Colour, Look};
+use std::cell::Cell;
+use std::io::IsTerminal;
+
+/// How one command line talks to its user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Terminal {
+    /// Columns that tables may take; `None` where nothing limits them.
+    pub(crate) width: Option<usize>,
+    /// Whether results are coloured.
+    pub(crate) colour: bool,
+    /// Whether words on standard error are coloured.
+    pub(crate) error_colour: bool,
+    /// Whether long work shows how far it is.
+    pub(crate) progress: bool,
+    /// Whether only errors are told beside the result.
+    pub(crate) quiet: bool,
+}
+
+impl Terminal {
+    /// What the options and the surroundings ask for.
+    pub(crate) fn settle(look: &Look, json: bool) -> Self {
+        let streams = Streams::now();
+        Self::of(look, json, &streams)
+    }
+
+    fn of(look: &Look, json: bool, streams: &Streams) -> Self {
+        let coloured = |is_terminal: bool| match look.color {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => is_terminal && !streams.no_color && !streams.dumb,
+        };
+        Self {
+            width: streams.columns.or(streams.terminal_width),
+            colour: coloured(streams.out) && !json,
+            error_colour: coloured(streams.err),
+            progress: streams.err && !streams.dumb && !look.quiet && !json,
+            quiet: look.quiet,
+        }
+    }
+
+    /// Makes this the way that this thread talks.
+    pub(crate) fn enter(self) {
+        CURRENT.set(self);
+    }
+
+    /// How this thread talks.
+    pub(crate) fn current() -> Self {
+        CURRENT.get()
+    }
+}
+
+/// The streams and the variables that matter.
+#[derive(Debug, Default)]
+struct Streams {
+    out: bool,
+    err: bool,
+    no_color: bool,
+    dumb: bool,
+    columns: Option<usize>,
+    terminal_width: Option<usize>,
+}
+
+impl Streams {
+    fn now() -> Self {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        Self {
+            out: std::io::stdout().is_terminal(),
+            err: std::io::stderr().is_terminal(),
+            no_color: set("NO_COLOR").is_some(),
+            dumb: set("TERM").is_some_and(|term| term == "dumb"),
+            columns: set("COLUMNS").and_then(|text| text.to_str()?.parse().ok()).filter(|columns| *columns > 0),
+            // A pipe has no width: names that a program will read are never shortened.
+            terminal_width: terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into()),
+        }
+    }
+}
+
+thread_local! {
+    static CURRENT: Cell<Terminal> = const {
+        Cell::new(Terminal { width: None, colour: false, error_colour: false, progress: false, quiet: false })
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(color: Colour, streams: &Streams) -> Terminal {
+        Terminal::of(&Look { color, quiet: false }, false, streams)
+    }
+
+    #[test]
+    fn colour_only_where_somebody_sees_it() {
+        let terminal = Streams { out: true, err: true, terminal_width: Some(132), ..Streams::default() };
+        let pipe = Streams::default();
+        let no_color = Streams { no_color: true, out: true, err: true, ..Streams::default() };
+        let dumb = Streams { dumb: true, out: true, err: true, ..Streams::default() };
+        let found = |color, streams: &Streams| (of(color, streams).colour, of(color, streams).error_colour);
+        assert_eq!(found(Colour::Auto, &terminal), (true, true));
+        for quiet in [&pipe, &no_color, &dumb] {
+            assert_eq!(found(Colour::Auto, quiet), (false, false), "{quiet:?}");
+            assert_eq!(found(Colour::Always, quiet), (true, true), "{quiet:?}");
+        }
+        assert_eq!(found(Colour::Never, &terminal), (false, false));
+        let json = Terminal::of(&Look { color: Colour::Always, quiet: false }, true, &terminal);
+        assert!(!json.colour && !json.progress, "JSON is for programs");
+    }
+
+    #[test]
+    fn the_width_is_that_of_the_terminal_unless_somebody_says_otherwise() {
+        let terminal = Streams { out: true, terminal_width: Some(132), ..Streams::default() };
+        assert_eq!(of(Colour::Auto, &terminal).width, Some(132));
+        assert_eq!(of(Colour::Auto, &Streams { columns: Some(80), ..terminal }).width, Some(80));
+        assert_eq!(of(Colour::Auto, &Streams::default()).width, None);
+    }
+
+    #[test]
+    fn progress_needs_eyes() {
+        let terminal = Streams { err: true, ..Streams::default() };
+        assert!(of(Colour::Auto, &terminal).progress);
+        assert!(!of(Colour::Auto, &Streams::default()).progress);
+        assert!(!Terminal::of(&Look { color: Colour::Auto, quiet: true }, false, &terminal).progress);
+    }
+}

@@ -1,0 +1,153 @@
+//! What people see on a terminal: width, colour and progress, by way of a pseudo-terminal.
+
+use super::{fine, fw, fw_with};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Runs `fw` on a terminal of so many columns, and returns what it shows. `feed` writes its standard input.
+fn on_terminal(
+    folder: &Path,
+    words: &[&str],
+    columns: u16,
+    environment: &[(&str, &str)],
+    feed: impl FnOnce(&mut std::process::ChildStdin),
+) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+    grantpt(&master).expect("granted");
+    unlockpt(&master).expect("unlocked");
+    let name = ptsname(&master, Vec::new()).expect("a name").into_string().expect("text");
+    let slave = || OpenOptions::new().read(true).write(true).open(&name).expect("the other end");
+    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(slave(), size).expect("a size");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fw"));
+    command.args(words).current_dir(folder).env("TERM", "xterm-256color").env_remove("NO_COLOR").env_remove("COLUMNS");
+    command.envs(environment.iter().copied()).stdin(Stdio::piped()).stdout(slave()).stderr(slave());
+    let mut child = command.spawn().expect("fw runs");
+    drop(command);
+    let reader = std::thread::spawn(move || {
+        let (mut shown, mut terminal) = (Vec::new(), File::from(master));
+        let mut buffer = [0; 4096];
+        // When the last writer has closed its end, Linux answers with an error.
+        while let Ok(len @ 1..) = terminal.read(&mut buffer) {
+            shown.extend_from_slice(&buffer[..len]);
+        }
+        shown
+    });
+    feed(child.stdin.as_mut().expect("piped"));
+    drop(child.stdin.take());
+    child.wait().expect("fw ends");
+    String::from_utf8(reader.join().expect("read")).expect("text").replace("\r\n", "\n")
+}
+
+/// The same without input.
+fn shown(folder: &Path, line: &str, columns: u16, environment: &[(&str, &str)]) -> String {
+    on_terminal(folder, &line.split(' ').collect::<Vec<_>>(), columns, environment, |_| {})
+}
+
+/// A file with a name that no terminal of 80 columns has room for.
+fn long_names() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = [0; 8];
+    let tensors = [format!("{LONG}.weight"), format!("{LONG}.bias"), "short".to_owned()];
+    let view =
+        || framewright::bintensors::TensorView::new(framewright::bintensors::Dtype::F32, [2], &data).expect("ok");
+    let tensors = tensors.iter().map(|name| (name.as_str(), view()));
+    let path = folder.path().join("long.bt");
+    framewright::bintensors::serialize_to_file(tensors, &None, &path).expect("written");
+    folder
+}
+
+const LONG: &str = "model.language_model.layers.11.self_attention.query_key_value.projection_with_a_long_name";
+
+#[test]
+fn tables_fit_the_terminal() {
+    let folder = long_names();
+    let narrow = shown(folder.path(), "ls long.bt", 80, &[("NO_COLOR", "1")]);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    // Both ends tell names apart.
+    assert!(narrow.contains("model.lang") && narrow.contains("….") || narrow.contains('…'), "{narrow}");
+    for end in ["_name.weight ", "name.bias "] {
+        assert!(narrow.contains(end), "{narrow}");
+    }
+    let wide = shown(folder.path(), "ls long.bt", 200, &[("NO_COLOR", "1")]);
+    assert!(wide.contains(&format!("{LONG}.weight")) && wide.lines().all(|line| line.chars().count() <= 200), "{wide}");
+    assert!(!wide.contains('…'), "{wide}");
+    // The variable wins over the terminal, as in other tools, and counts for pipes.
+    let told = shown(folder.path(), "ls long.bt", 200, &[("NO_COLOR", "1"), ("COLUMNS", "80")]);
+    assert_eq!(told, narrow);
+    assert_eq!(fw_with(folder.path(), "ls long.bt", &[("COLUMNS", "80")]).text(), narrow);
+    // What a program reads is whole.
+    assert!(fine(folder.path(), "ls long.bt").text().contains(&format!("{LONG}.weight")));
+    assert!(fw_with(folder.path(), "ls long.bt --json", &[("COLUMNS", "80")]).text().contains(LONG));
+}
+
+#[test]
+fn colour_is_for_terminals() {
+    let folder = long_names();
+    let is_coloured = |text: &str| text.contains("\x1b[");
+    let at = folder.path();
+    assert!(is_coloured(&shown(at, "ls long.bt", 80, &[])));
+    assert!(is_coloured(&shown(at, "ls absent.bt", 80, &[])), "errors too");
+    assert!(is_coloured(&shown(at, "ls long.bt --color always", 80, &[("NO_COLOR", "1")])));
+    for (line, environment) in [
+        ("ls long.bt", &[("NO_COLOR", "1")][..]),
+        ("ls absent.bt", &[("NO_COLOR", "1")]),
+        ("ls long.bt", &[("TERM", "dumb")]),
+        ("ls long.bt --color never", &[]),
+        ("--color=never ls absent.bt", &[]),
+        ("ls long.bt --json", &[]),
+        ("frobnicate --color never", &[]),
+        ("frobnicate", &[("NO_COLOR", "1")]),
+    ] {
+        let text = shown(at, line, 80, environment);
+        assert!(!is_coloured(&text) && !text.is_empty(), "fw {line}: {text:?}");
+    }
+    assert!(!is_coloured(fine(at, "ls long.bt").text()));
+    assert!(is_coloured(fine(at, "ls long.bt --color=always").text()));
+    assert!(!is_coloured(&fw(at, "ls absent.bt").err));
+}
+
+/// Input that takes its time shows how much of it there was; anywhere but on a terminal nothing is shown.
+#[test]
+fn progress_is_shown_after_half_a_second() {
+    let folder = long_names();
+    let bytes = std::fs::read(folder.path().join("long.bt")).expect("it is there");
+    let slowly = |pause: u64| {
+        let bytes = bytes.clone();
+        move |input: &mut std::process::ChildStdin| {
+            let (first, rest) = bytes.split_at(100);
+            input.write_all(first).expect("written");
+            std::thread::sleep(Duration::from_millis(pause));
+            for piece in rest.chunks(64) {
+                input.write_all(piece).expect("written");
+                std::thread::sleep(Duration::from_millis(pause / 8));
+            }
+        }
+    };
+    let words = ["--color", "never", "info", "-"];
+    let slow = on_terminal(folder.path(), &words, 120, &[], slowly(900));
+    assert!(slow.contains(" B/s") && slow.contains("standard input"), "{slow:?}");
+    assert!(slow.contains("BinTensors"), "{slow:?}");
+    let quick = on_terminal(folder.path(), &words, 120, &[], slowly(0));
+    assert!(!quick.contains("B/s") && quick.contains("BinTensors"), "{quick:?}");
+    for silent in ["--quiet", "--json"] {
+        let words = ["info", "-", silent];
+        let text = on_terminal(folder.path(), &words, 120, &[], slowly(900));
+        assert!(!text.contains("B/s") && text.contains("bintensors") | text.contains("BinTensors"), "{text:?}");
+    }
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fw"))
+        .args(["info", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("fw runs");
+    slowly(900)(child.stdin.as_mut().expect("piped"));
+    let output = child.wait_with_output().expect("fw ends");
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
