@@ -66,7 +66,7 @@ impl Entry {
 pub type Pieces<'a> = dyn FnMut(&[u8]) -> Result<(), ConvertError> + 'a;
 
 /// An open file of named tensors. Data is handed out little endian and row-major, whatever the file holds.
-pub trait TensorFile: Send {
+pub trait TensorFile: Send + Sync {
     /// Its format.
     fn format(&self) -> Format;
     /// Its tensors, in file order.
@@ -184,7 +184,10 @@ pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dy
 /// When the source cannot be read, the file is wrong or of no known format, or its format is opened by path only:
 /// [`Format::opens_sources`] tells. Tensogram has readers of its own. A source whose format is known is opened by
 /// [`Format::open_source`].
-pub fn open_source(source: impl ReadAt + Send + 'static, name: &str) -> Result<Box<dyn TensorFile>, ConvertError> {
+pub fn open_source(
+    source: impl ReadAt + Send + Sync + 'static,
+    name: &str,
+) -> Result<Box<dyn TensorFile>, ConvertError> {
     let path = Path::new(name);
     let format = Format::of_source(&source, path)?.ok_or_else(|| Format::unknown(path))?;
     format.open_source(source, &ReadOptions::default())

@@ -86,5 +86,22 @@ pub enum DrawError {
     },
 }
 
+impl DrawError {
+    /// Stable snake_case code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Shape { .. } => "shape_mismatch",
+            Self::Size { .. } => "size_out_of_range",
+            Self::Scale { .. } => "scale_out_of_range",
+            Self::EmptyRange { .. } => "empty_range",
+            Self::Percentile(_) => "percentile_out_of_range",
+            Self::NotPositive(_) => "not_positive",
+            Self::Grid { .. } => "grid_out_of_range",
+            Self::SeriesLength { .. } => "series_length_mismatch",
+            Self::Bins { .. } => "bins_mismatch",
+        }
+    }
+}
+
 /// A result of drawing.
 pub type Result<T> = std::result::Result<T, DrawError>;

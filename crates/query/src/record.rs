@@ -60,6 +60,17 @@ pub trait Record {
         None
     }
 
+    /// The value at `path` in the metadata of the object at `index`. A format that can descend in its own model does so here,
+    /// and makes a [`Value`] of what it arrives at only.
+    fn base_value(&self, index: usize, path: &[Segment]) -> Option<Value<'_>> {
+        descend_map(&self.base(index)?, path)
+    }
+
+    /// The same for the metadata of the message.
+    fn extra_value(&self, path: &[Segment]) -> Option<Value<'_>> {
+        descend_map(&self.extra()?, path)
+    }
+
     /// `index`, `offset` or `length` of the message in its file.
     fn message_field(&self, _field: &str) -> Option<Value<'_>> {
         None
@@ -109,15 +120,13 @@ fn lookup<'r, R: Record + ?Sized>(record: &'r R, objects: std::ops::Range<usize>
         }
         ("objects", [Segment::Index(index), rest @ ..]) => return object(record, *index, rest),
         ("_extra_" | "extra", []) => return None,
-        ("_extra_" | "extra", rest) => return descend_map(&record.extra()?, rest),
+        ("_extra_" | "extra", rest) => return record.extra_value(rest),
         _ => {}
     }
     let first_object = objects.start;
-    let in_base = || objects.filter_map(|index| record.base(index)).find_map(|base| descend_map(&base, segments));
+    let in_base = || objects.into_iter().find_map(|index| record.base_value(index, segments));
     let found = if first == "_reserved_" { None } else { in_base() };
-    found
-        .or_else(|| record.extra().and_then(|extra| descend_map(&extra, segments)))
-        .or_else(|| descend(record.object_field(first_object, first)?, rest))
+    found.or_else(|| record.extra_value(segments)).or_else(|| descend(record.object_field(first_object, first)?, rest))
 }
 
 /// `objects[index].rest`.
@@ -129,7 +138,7 @@ fn object<'r, R: Record + ?Sized>(record: &'r R, index: i64, rest: &[Segment]) -
     match record.object_field(index, field) {
         Some(value) => descend(value, deeper),
         None if field == "_reserved_" => None,
-        None => descend_map(&record.base(index)?, rest),
+        None => record.base_value(index, rest),
     }
 }
 

@@ -115,6 +115,30 @@ impl<'a> Block<'a> {
     }
 }
 
+/// The elements of a tensor as doubles: narrow floats and integers up to 53 bits exactly, complex numbers by their modulus.
+///
+/// # Errors
+/// When the elements are smaller than a byte, or the bytes end inside an element.
+///
+/// ```
+/// use fw_tensor::DType;
+///
+/// let bytes = [1.5f32, f32::NAN].map(f32::to_ne_bytes).concat();
+/// assert_eq!(fw_stats::to_f64(DType::Float32, &bytes)?[0], 1.5);
+/// # Ok::<(), fw_stats::StatsError>(())
+/// ```
+pub fn to_f64(dtype: DType, bytes: &[u8]) -> Result<Vec<f64>, StatsError> {
+    let width = width(dtype)?;
+    if !bytes.len().is_multiple_of(width) {
+        return Err(StatsError::PartialElement { dtype, bytes: bytes.len() % width });
+    }
+    let mut values = Vec::with_capacity(bytes.len() / width);
+    for block in bytes.chunks(BLOCK * width) {
+        values.extend_from_slice(&Block::load(dtype, block)?.to_f64());
+    }
+    Ok(values)
+}
+
 /// NaN where either part is NaN; `hypot` alone prefers infinity.
 fn modulus(re: f64, im: f64) -> f64 {
     if re.is_nan() || im.is_nan() { f64::NAN } else { re.hypot(im) }

@@ -58,7 +58,7 @@ mod compare; // how two tensors differ
 mod histogram; // how values are distributed
 mod position; // positions as coordinates, bits as elements
 
-pub use block::BLOCK;
+pub use block::{BLOCK, to_f64};
 pub use compare::{Compare, Difference, Tolerance};
 pub use error::StatsError;
 pub use histogram::Histogram;

@@ -144,7 +144,21 @@ impl Selection {
     /// # Errors
     /// Too many axes, an index out of bounds, a zero step, or a shape whose element count overflows.
     pub fn plan(&self, shape: &[u64]) -> Result<SlicePlan, TensorError> {
-        let rank = shape.len();
+        let axes = self
+            .expanded(shape.len())?
+            .into_iter()
+            .zip(shape)
+            .enumerate()
+            .map(|(axis, (slice, len))| resolve(axis, slice, *len))
+            .collect::<Result<Vec<_>, _>>()?;
+        SlicePlan::new(shape, &axes)
+    }
+
+    /// What is taken along each axis of a tensor of `rank` axes; those that are not named are taken whole.
+    ///
+    /// # Errors
+    /// Too many axes.
+    pub fn expanded(&self, rank: usize) -> Result<Vec<AxisSlice>, TensorError> {
         let named = self.axes.iter().filter(|slice| **slice != AxisSlice::Ellipsis).count();
         let ellipses = self.axes.len() - named;
         if named > rank || ellipses > 1 {
@@ -156,13 +170,7 @@ impl Selection {
             Some(place) => (&self.axes[..place], &self.axes[place + 1..]),
             None => (&self.axes[..], &[][..]),
         };
-        let slices = before.iter().copied().chain(unnamed).chain(after.iter().copied());
-        let axes = slices
-            .zip(shape)
-            .enumerate()
-            .map(|(axis, (slice, len))| resolve(axis, slice, *len))
-            .collect::<Result<Vec<_>, _>>()?;
-        SlicePlan::new(shape, &axes)
+        Ok(before.iter().copied().chain(unnamed).chain(after.iter().copied()).collect())
     }
 }
 

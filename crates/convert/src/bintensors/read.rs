@@ -43,7 +43,7 @@ pub(super) fn open<S: ReadAt>(source: S, options: &ReadOptions) -> Result<BinTen
     Ok(BinTensorsFile { reader, entries, metadata, json_keys })
 }
 
-impl<S: ReadAt + Send + 'static> TensorFile for BinTensorsFile<S> {
+impl<S: ReadAt + Send + Sync + 'static> TensorFile for BinTensorsFile<S> {
     fn format(&self) -> Format {
         Format::BinTensors
     }

@@ -76,7 +76,8 @@ pub(crate) trait TensorFormat: Sync {
 }
 
 /// Opens a file behind a source.
-pub(crate) type SourceOpener = fn(Box<dyn ReadAt + Send>, &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError>;
+pub(crate) type SourceOpener =
+    fn(Box<dyn ReadAt + Send + Sync>, &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError>;
 
 /// How files of a format are recognised.
 pub(crate) enum Recognition {

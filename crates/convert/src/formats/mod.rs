@@ -131,7 +131,7 @@ impl Format {
     /// When the source cannot be read, the file is wrong, or the format is opened by path only.
     pub fn open_source(
         self,
-        source: impl ReadAt + Send + 'static,
+        source: impl ReadAt + Send + Sync + 'static,
         options: &ReadOptions,
     ) -> Result<Box<dyn TensorFile>, ConvertError> {
         let by_path = || ConvertError::unsupported("by_path_only", format!("{self} files are opened by path"));

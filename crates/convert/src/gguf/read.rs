@@ -46,7 +46,7 @@ fn entry(tensor: &Tensor, order: ByteOrder) -> Entry {
     }
 }
 
-impl<S: ReadAt + Send> GgufFile<S> {
+impl<S: ReadAt + Send + Sync> GgufFile<S> {
     fn held(&self, index: usize) -> Result<(&Entry, &Tensor), ConvertError> {
         let held = self.entries.get(index).zip(self.header.tensors.get(index));
         held.ok_or_else(|| ConvertError::NotFound(format!("#{index}")))
@@ -87,7 +87,7 @@ impl<S: ReadAt + Send> GgufFile<S> {
     }
 }
 
-impl<S: ReadAt + Send> TensorFile for GgufFile<S> {
+impl<S: ReadAt + Send + Sync> TensorFile for GgufFile<S> {
     fn format(&self) -> Format {
         Format::Gguf
     }

@@ -35,7 +35,7 @@ fn read_head(source: &impl ReadAt) -> Result<Vec<u8>, ConvertError> {
     Ok(bytes)
 }
 
-impl<S: ReadAt + Send + 'static> TensorFile for SafeTensorsFile<S> {
+impl<S: ReadAt + Send + Sync + 'static> TensorFile for SafeTensorsFile<S> {
     fn format(&self) -> Format {
         Format::SafeTensors
     }
