@@ -35,6 +35,7 @@ pub mod access; // 6 exact reads, whatever fetches the bytes
 mod message; // 7 the types that callers hold
 mod write; // 8 entry points: writing
 mod read; // 9 entry points: reading
+mod edit; // messages changed without decoding them
 mod validate; // every fault, for people
 mod recover; // what can be saved
 mod inspect; // every byte named
@@ -46,6 +47,7 @@ pub use describe::{
     DataObjectDescriptor, GlobalMetadata, HashList, Index, MaskDescriptor, MaskKind, MasksMetadata, MetadataCursor,
     MetadataMap, Provenance, Value, canonicalize, compute_common, compute_hash, verify_canonical_cbor,
 };
+pub use edit::{DigestFrames, MessagePlan, OpenObject, Piece, RecodedFrame, StoredMessage, StoredObject};
 pub use error::{ErrorKind, Fault, Place, Result, TensogramError};
 pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
 #[cfg(feature = "remote")]

@@ -9,7 +9,7 @@ use fw_bytes::Span;
 use fw_codec::{Pieces, Window};
 
 /// An object of which some bytes are at hand.
-pub(super) struct AtHand<'h, L: ?Sized> {
+pub(crate) struct AtHand<'h, L: ?Sized> {
     head: &'h ObjectHead,
     have: &'h L,
     /// What was asked for of the payload, by position in it.
@@ -18,12 +18,12 @@ pub(super) struct AtHand<'h, L: ?Sized> {
 
 impl<'h, L: Lookup + ?Sized> AtHand<'h, L> {
     /// An object whose whole frame is at hand.
-    pub(super) fn new(head: &'h ObjectHead, have: &'h L) -> Self {
+    pub(crate) fn new(head: &'h ObjectHead, have: &'h L) -> Self {
         Self::with_pieces(head, have, Pieces::new([]))
     }
 
     /// An object of which these pieces of the payload are at hand, by position in it.
-    pub(super) const fn with_pieces(head: &'h ObjectHead, have: &'h L, pieces: Pieces<'h>) -> Self {
+    pub(crate) const fn with_pieces(head: &'h ObjectHead, have: &'h L, pieces: Pieces<'h>) -> Self {
         Self { head, have, pieces }
     }
 }

@@ -56,11 +56,11 @@ pub use part::{ReadRanges, ReadSlice};
 pub(crate) use assemble::{
     ambiguous, frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash, verify_object,
 };
+pub(crate) use at_hand::AtHand;
 pub(crate) use object::{check_masks, object_path};
 
 use crate::error::{Result, TensogramError};
 use crate::frame::Lookup;
-use at_hand::AtHand;
 use fw_bytes::{Span, Step};
 use fw_source::{Buffers, ReadAt, drive};
 

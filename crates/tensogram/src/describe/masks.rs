@@ -65,6 +65,24 @@ impl MasksMetadata {
         self.iter().map(|(_, mask)| mask.offset).min()
     }
 
+    /// The same masks behind a payload that is so many bytes longer.
+    pub(crate) fn shifted(&self, by: u64) -> Self {
+        self.moved(|offset| offset.saturating_add(by))
+    }
+
+    /// The same masks, counted from `base` bytes into the payload region.
+    pub(crate) fn rebased(&self, base: u64) -> Self {
+        self.moved(|offset| offset.saturating_sub(base))
+    }
+
+    fn moved(&self, place: impl Fn(u64) -> u64) -> Self {
+        let mut moved = Self::default();
+        for (kind, mask) in self.iter() {
+            moved.set(kind, MaskDescriptor { offset: place(mask.offset), ..mask.clone() });
+        }
+        moved
+    }
+
     pub(super) fn from_value(value: Value, at: u64) -> Result<Self> {
         let mut map = text_map(value, "masks", at).map_err(|error| error.on("descriptor.masks"))?;
         let mut masks = Self::default();

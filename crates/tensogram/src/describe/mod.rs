@@ -22,7 +22,7 @@ pub use metadata::{GlobalMetadata, MetadataMap, RESERVED};
 pub use provenance::Provenance;
 
 pub(crate) use hashes::digest_text;
-pub(crate) use metadata::check_client_entry;
+pub(crate) use metadata::{check_client_entry, check_map};
 
 use fw_tensor::DType;
 

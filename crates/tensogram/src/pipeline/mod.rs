@@ -16,7 +16,7 @@ pub(crate) use decode::{
 };
 pub(crate) use encode::{FiniteCheck, Prepared, prepare, prepare_pre_encoded};
 pub(crate) use encoded::{Encoded, PARTIAL_PAYLOAD, done, not_at_hand, whole};
-pub(crate) use masks::read_masks;
+pub(crate) use masks::{read_masks, write_masks};
 pub(crate) use objects::map_objects;
 pub(crate) use plan::pipeline_of;
 pub(crate) use range::{decode_ranges, range_spans, slice, slice_cost, slice_spans};

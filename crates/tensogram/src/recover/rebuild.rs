@@ -3,11 +3,11 @@
 use super::draft::{Draft, DraftObject};
 use super::frames::copy;
 use super::{LEVEL, MessageState, RecoveredMessage};
-use crate::describe::{GlobalMetadata, HashList, MetadataMap, RESERVED, Value};
+use crate::describe::{GlobalMetadata, MetadataMap, RESERVED, Value};
 use crate::error::Result;
 use crate::frame::FrameRef;
-use crate::wire::{FrameFlags, FrameHeader, FrameType, MessageFlags, POSTAMBLE_LEN, Postamble, Preamble};
-use crate::write::{layout, padded, tensor_information, write_frame};
+use crate::wire::{FrameFlags, FrameHeader};
+use crate::write::{Envelope, Framed, HashFrames, padded, tensor_information};
 use fw_bytes::Span;
 use fw_report::{Finding, Report};
 use fw_source::ReadAt;
@@ -35,37 +35,24 @@ pub(super) fn write(
     }
     let metadata = metadata(draft, complete).to_cbor();
     let hashed = draft.objects.iter().all(|object| object.digest.is_some());
-    let hashes = HashList::new(draft.objects.iter().filter_map(|object| object.digest)).to_cbor();
-    let gather = hashed && !draft.objects.is_empty();
-    let lens: Vec<u64> = draft.objects.iter().map(|object| object.frame.span().len()).collect();
-    let layout = layout(metadata.len(), gather.then_some(hashes.len()), &lens);
-    let total = layout.footer_start + POSTAMBLE_LEN;
-    let flags = MessageFlags::HEADER_METADATA
-        | MessageFlags::HEADER_INDEX.when(!lens.is_empty())
-        | MessageFlags::HEADER_HASHES.when(gather)
-        | MessageFlags::HASHES_PRESENT.when(hashed);
-    sink.write_all(&Preamble { flags, reserved: 0, total_length: Some(total) }.to_bytes())?;
-    write_frame(sink, FrameType::HEADER_METADATA, &metadata, hashed)?;
-    if !lens.is_empty() {
-        write_frame(sink, FrameType::HEADER_INDEX, &layout.index_cbor, hashed)?;
-    }
-    if gather {
-        write_frame(sink, FrameType::HEADER_HASH, &hashes, hashed)?;
-    }
-    for (object, len) in draft.objects.iter().zip(&lens) {
+    let framed = |object: &DraftObject| Framed { len: object.frame.span().len(), digest: object.digest };
+    let objects: Vec<Framed> = draft.objects.iter().map(framed).collect();
+    let envelope = Envelope::around(&metadata, &objects, hashed, HashFrames { header: true, footer: false })?;
+    sink.write_all(&envelope.head)?;
+    for object in &draft.objects {
         // The digest does not cover the header; what only it says is written anew.
         sink.write_all(&clean_header(&object.frame).to_bytes())?;
         copy(source, Span::new(object.frame.body().start, object.frame.end()), sink)?;
-        let padding = padded(*len) - len;
+        let len = object.frame.span().len();
+        let padding = padded(len) - len;
         sink.write_all(&[0; 8][..padding as usize])?;
     }
-    let postamble = Postamble { first_footer_offset: layout.footer_start, total_length: Some(total) };
-    sink.write_all(&postamble.to_bytes())?;
+    sink.write_all(&envelope.tail)?;
     let state = if complete { MessageState::Rebuilt } else { MessageState::Partial };
     Ok(Some(RecoveredMessage {
         number,
         source: extent,
-        output: Span::new(at, at + total),
+        output: Span::new(at, at + envelope.total),
         state,
         object_count: draft.objects.len(),
         expected_count: draft.expected_count(),

@@ -30,11 +30,11 @@ pub(crate) fn write_frame(sink: &mut impl Write, frame_type: FrameType, body: &[
 }
 
 /// What [`write_object`] wrote.
-pub(super) struct WrittenObject {
+pub(crate) struct WrittenObject {
     /// Frame length, padding excluded.
-    pub(super) length: u64,
+    pub(crate) length: u64,
     /// The digest, or zero without hashing.
-    pub(super) digest: u64,
+    pub(crate) digest: u64,
 }
 
 /// Writes a data object frame, descriptor behind the payload, and its padding.
@@ -44,7 +44,7 @@ pub(super) struct WrittenObject {
 ///
 /// # Errors
 /// `Io` from the sink; `Encoding` for elements that nobody had looked at and that are not finite.
-pub(super) fn write_object(
+pub(crate) fn write_object(
     sink: &mut impl Write,
     object: &Prepared<'_>,
     hashing: bool,
@@ -133,7 +133,7 @@ fn pad(sink: &mut impl Write, length: u64) -> io::Result<u64> {
 const FRAME_VERSION: u16 = 1;
 /// Pieces of a message in memory: source and copy are both in the first cache when the digest reads one of them again.
 /// Like [`SENT`], a whole number of elements of any type.
-pub(super) const COPIED: usize = 8 << 10;
+pub(crate) const COPIED: usize = 8 << 10;
 /// Pieces for a sink that may be a file or a socket, where each is a call to the system.
 pub(super) const SENT: usize = 64 << 10;
 /// Below this many bytes a second thread costs more than it saves.

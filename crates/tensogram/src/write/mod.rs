@@ -3,6 +3,7 @@
 #[cfg(feature = "async")]
 mod awaited; // a message object by object, onto an awaited sink
 mod builder; // messages from typed slices
+mod envelope; // a message around object frames that are known
 mod frames; // one frame onto a sink
 mod input; // what is encoded
 mod layout; // where everything goes
@@ -17,6 +18,6 @@ pub use message::{encode, encode_pre_encoded};
 pub use stream::{Lengths, StreamingEncoder};
 
 use crate::options::{AggregateHash, EncodeOptions};
-pub(crate) use frames::{padded, write_frame};
-pub(crate) use layout::layout;
+pub(crate) use envelope::{Envelope, Framed, HashFrames};
+pub(crate) use frames::{COPIED, frame_len, padded, write_object};
 pub(crate) use message::tensor_information;
