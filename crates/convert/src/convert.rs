@@ -8,6 +8,7 @@ pub(crate) use plan::{Planned, Target};
 pub(crate) use run::{Output, commit};
 
 use crate::formats::{MetadataPlace, Takes};
+use crate::model::TensorFile;
 use crate::{ConvertError, Feature, Format, Loss, detect, shards};
 use fw_bintensors::{Algorithm, HeaderAlignment, Profile, ReadOptions};
 use run::{Meter, Run};
@@ -206,7 +207,34 @@ pub fn convert(
     let in_input = |error: ConvertError| error.in_file(input);
     let from = options.from.map_or_else(|| detect(input), Ok).map_err(in_input)?;
     let source = from.open(input, &options.read()).map_err(in_input)?;
-    let target = target.plan(&*source, output, options).map_err(in_input)?;
+    written(&*source, input, output, target, options)
+}
+
+/// Writes tensors that are open, from one file or from several; `input` names them in errors.
+///
+/// The output may be the file that is read: it is replaced when the new one is complete.
+///
+/// # Errors
+/// As [`convert`].
+pub fn write_tensors(
+    source: &dyn TensorFile,
+    input: impl AsRef<Path>,
+    output: impl AsRef<Path>,
+    options: &ConvertOptions,
+) -> Result<Converted, ConvertError> {
+    let target = Target::new(options.format.unwrap_or_else(|| source.format()))?;
+    check_options(target.format, target.writable.takes(), options)?;
+    written(source, input.as_ref(), output.as_ref(), target, options)
+}
+
+fn written(
+    source: &dyn TensorFile,
+    input: &Path,
+    output: &Path,
+    target: Target,
+    options: &ConvertOptions,
+) -> Result<Converted, ConvertError> {
+    let target = target.plan(source, output, options).map_err(|error| error.in_file(input))?;
     let mut done = Converted {
         files: Vec::new(),
         tensors: target.tensors.len(),
@@ -233,7 +261,7 @@ pub fn convert(
         found.extend(larger.map(|tensor| Loss::new(Feature::ShardSize, Some(tensor.name.clone()), what.clone())));
     }
     let meter = Meter::new(options, done.bytes);
-    let mut run = Run { source: &*source, target: &target, input, output, options, meter };
+    let mut run = Run { source, target: &target, input, output, options, meter };
     if let [_] = &groups[..] {
         check_output(output, options.existing)?;
         if run.copy_whole()? {

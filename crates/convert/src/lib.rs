@@ -37,9 +37,12 @@ mod show; // info, ls, dump, validate
 mod tensogram; // Tensogram messages as a tensor file
 mod value; // elements as numbers
 
+pub use attributes::belongs_to;
 pub use cat::{CatFormat, cat, write_elements};
 pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture, is_capture};
-pub use convert::{ConvertOptions, Converted, Existing, Missing, NanBits, Progress, ProgressFn, Transport, convert};
+pub use convert::{
+    ConvertOptions, Converted, Existing, Missing, NanBits, Progress, ProgressFn, Transport, convert, write_tensors,
+};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
 pub use error::{ConvertError, Side};
 pub use formats::{Format, detect};

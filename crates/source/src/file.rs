@@ -35,9 +35,8 @@ impl FileSource {
         Ok(Self { file, path: path.to_owned() })
     }
 
-    /// A file that is open; `name` is for people.
-    #[cfg(feature = "remote")]
-    pub(crate) fn of(file: File, name: impl Into<PathBuf>) -> Self {
+    /// A regular file that is open for reading, one without a name for example; `name` is what errors call it.
+    pub fn of(file: File, name: impl Into<PathBuf>) -> Self {
         Self { file, path: name.into() }
     }
 

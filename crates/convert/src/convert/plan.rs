@@ -178,7 +178,7 @@ impl Target {
             let held: HashSet<&str> = self.group(group).into_iter().map(|tensor| tensor.name.as_str()).collect();
             let all: HashSet<&str> = self.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
             metadata.retain(|key, _| {
-                let name = PER_TENSOR.iter().find_map(|prefix| key.strip_prefix(prefix));
+                let name = attributes::belongs_to(key);
                 name.is_none_or(|name| held.contains(name) || !all.contains(name))
             });
         }
@@ -194,11 +194,3 @@ fn raw(entry: &Entry) -> Result<(DType, Vec<u64>), ConvertError> {
     let bytes = fw_bintensors::carry(&entry.name, entry.dtype, &entry.shape)?;
     Ok((DType::UInt8, bytes.shape))
 }
-
-/// Entries of the text map that are about one tensor.
-const PER_TENSOR: [&str; 4] = [
-    fw_bintensors::DTYPE_KEY_PREFIX,
-    fw_bintensors::SHAPE_KEY_PREFIX,
-    fw_bintensors::HASH_KEY_PREFIX,
-    attributes::PREFIX,
-];

@@ -107,6 +107,11 @@ impl Format {
         self.contract().writable().is_ok()
     }
 
+    /// True when it is written, and has a place for metadata of the file.
+    pub fn holds_metadata(self) -> bool {
+        self.contract().writable().is_ok_and(|writable| writable.metadata_place() != MetadataPlace::Nowhere)
+    }
+
     /// True when [`open_source`](crate::open_source) opens it, reading only the parts of a file that are asked for.
     pub fn opens_sources(self) -> bool {
         self.contract().source_opener().is_some()

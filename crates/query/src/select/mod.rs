@@ -59,6 +59,13 @@ impl Where {
         Ok(Self { clauses: parse::line(text)? })
     }
 
+    /// Everything that both select.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        self.clauses.extend(other.clauses.iter().cloned());
+        self
+    }
+
     /// True when every clause holds.
     pub fn matches(&self, item: &(impl Item + ?Sized)) -> bool {
         self.clauses.iter().all(|clause| clause.matches(item.lookup(clause.path()).as_ref()))
