@@ -21,6 +21,8 @@ pub(crate) struct Feed {
 
 enum Source {
     Pipe(Stdin),
+    /// A terminal, a FIFO or a socket: what is read may be all there is for a while.
+    Device(File),
     File(File),
 }
 
@@ -33,7 +35,9 @@ impl Feed {
         let source = if path == Path::new("-") {
             Source::Pipe(std::io::stdin())
         } else {
-            Source::File(input::file(path, "decode")?)
+            let file = input::file(path, "decode")?;
+            let regular = file.metadata().with_context(|| path.display().to_string())?.is_file();
+            if regular { Source::File(file) } else { Source::Device(file) }
         };
         let name =
             if matches!(source, Source::Pipe(_)) { "standard input".to_owned() } else { path.display().to_string() };
@@ -47,7 +51,7 @@ impl Feed {
 
     /// True when somebody may be waiting at the other end.
     pub(crate) fn is_live(&self) -> bool {
-        matches!(self.source, Source::Pipe(_))
+        matches!(self.source, Source::Pipe(_) | Source::Device(_))
     }
 
     /// Hands bytes to `take` as they come, until the end or until it has enough.
@@ -99,6 +103,11 @@ impl Feed {
     fn read(&mut self, chunk: &mut [u8]) -> Result<usize> {
         let result = match &mut self.source {
             Source::Pipe(pipe) => pipe.read(chunk),
+            Source::Device(file) => match file.read(chunk) {
+                // The other side of a pseudoterminal was closed.
+                Err(error) if error.raw_os_error() == Some(EIO) => Ok(0),
+                result => result,
+            },
             Source::File(file) => file.read(chunk),
         };
         result.with_context(|| self.name.clone())
@@ -165,6 +174,9 @@ pub(crate) fn complaint(schema: &Schema, event: &Event<'_>) -> Option<String> {
 
 /// Bytes read at a time, and looked at to find the framing of a file.
 const CHUNK: usize = 64 << 10;
+
+/// What Linux answers when nobody holds the other side of a pseudoterminal.
+const EIO: i32 = 5;
 
 /// Bytes of a live stream after which any framing that fits is taken.
 const PATIENCE: usize = 4 << 10;

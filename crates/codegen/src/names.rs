@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 /// The words of a name, in lower case: split at `_`, `-`, `.`, from lower to upper case, and in front of the last capital
-/// of a run (`ADCCommand` is `adc`, `command`).
+/// of a run (`ADCCommand` is `adc`, `command`). A capital behind a digit, and a run with one small letter behind it, stay
+/// together: `FIX_2D` is `fix`, `2d` and `IPv4` is `ipv4`, so that names in capitals keep the schema's spelling.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words: Vec<String> = vec![String::new()];
@@ -13,12 +14,12 @@ pub(crate) fn words(name: &str) -> Vec<String> {
             continue;
         }
         let before = at.checked_sub(1).map(|before| letters[before]);
-        let after = letters.get(at + 1);
+        let small = |ahead: usize| letters.get(at + ahead).is_some_and(|letter| letter.is_lowercase());
         let begins = letter.is_uppercase()
             && before.is_some_and(|before| {
                 before.is_lowercase()
-                    || before.is_ascii_digit()
-                    || (before.is_uppercase() && after.is_some_and(|after| after.is_lowercase()))
+                    || (before.is_ascii_digit() && small(1))
+                    || (before.is_uppercase() && small(1) && small(2))
             });
         if begins {
             words.push(String::new());
@@ -50,9 +51,13 @@ pub(crate) fn upper_snake(name: &str) -> String {
     snake(name).to_uppercase()
 }
 
+/// The first letter in upper case, digits in front of it passed over: `2d` is `2D`.
 fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    let digits = word.len() - word.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let (front, rest) = word.split_at(digits);
+    let mut letters = rest.chars();
+    let rest: String = letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default();
+    front.to_owned() + &rest
 }
 
 /// The words that a language or our runtime there has taken, and what is put behind a name that meets one.
@@ -115,10 +120,23 @@ mod tests {
             ("UPPER_SNAKE", "upper snake"),
             ("__odd__", "odd"),
             ("X", "x"),
+            ("FIX_2D", "fix 2d"),
+            ("H264", "h264"),
+            ("IPv4", "ipv4"),
+            ("X2Y", "x2y"),
+            ("MODE_3X3", "mode 3x3"),
+            ("Gps2D", "gps2d"),
+            ("lat_e7", "lat e7"),
         ];
         for (name, expected) in cases {
             assert_eq!(words(name).join(" "), expected, "{name}");
         }
+        let spelled = |name: &str| upper_snake(name);
+        assert_eq!(
+            ["FIX_2D", "IPv4", "X2Y", "MODE_3X3", "H264"].map(spelled),
+            ["FIX_2D", "IPV4", "X2Y", "MODE_3X3", "H264"]
+        );
+        assert_eq!((pascal("FIX_2D"), pascal("MODE_3X3")), ("Fix2D".to_owned(), "Mode3X3".to_owned()));
         assert_eq!((pascal("motor_rpm"), camel("motor_rpm")), ("MotorRpm".to_owned(), "motorRpm".to_owned()));
         assert_eq!((snake("MotorRPM"), upper_snake("MotorRPM")), ("motor_rpm".to_owned(), "MOTOR_RPM".to_owned()));
     }

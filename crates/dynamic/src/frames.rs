@@ -3,6 +3,7 @@
 use crate::codec::Codec;
 use crate::columns::{Capture, Decoder};
 use crate::error::Error;
+use crate::json::EnumStyle;
 use crate::value::Value;
 use fw_schema::layout::Message;
 use fw_schema::{Schema, records};
@@ -51,12 +52,24 @@ pub struct FrameCodec<'c, 's> {
     codec: &'c Codec<'s>,
     framing: Framing,
     infos: Vec<MessageInfo>,
+    enums: EnumStyle,
 }
 
 impl<'c, 's> FrameCodec<'c, 's> {
     /// A codec for frames of this framing.
     pub fn new(codec: &'c Codec<'s>, framing: Framing) -> Self {
-        Self { codec, framing, infos: message_infos(codec.schema()) }
+        Self { codec, framing, infos: message_infos(codec.schema()), enums: EnumStyle::default() }
+    }
+
+    /// Chooses how lines show enums.
+    #[must_use]
+    pub const fn with_enums(mut self, enums: EnumStyle) -> Self {
+        self.enums = enums;
+        self
+    }
+
+    pub(crate) const fn enums(&self) -> EnumStyle {
+        self.enums
     }
 
     /// The framing.

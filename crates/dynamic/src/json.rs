@@ -10,14 +10,37 @@ use serde_json::Value as Json;
 
 impl serde::Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shown { value: self, regions: Regions::Hidden }.serialize(serializer)
+        Shown { value: self, regions: Regions::Hidden, enums: EnumStyle::Numbers }.serialize(serializer)
+    }
+}
+
+impl Value<'_> {
+    /// The value as JSON, with enums in the form asked for.
+    ///
+    /// ```
+    /// let value = fw_dynamic::Value::Enum(2, Some("HOLD"));
+    /// assert_eq!(serde_json::to_string(&value.shown(fw_dynamic::EnumStyle::Names)).unwrap(), "\"HOLD\"");
+    /// ```
+    pub fn shown(&self, enums: EnumStyle) -> impl serde::Serialize + '_ {
+        Shown { value: self, regions: Regions::Hidden, enums }
     }
 }
 
 /// A value as JSON from which the same bytes can be written: other than by its own convention, a union with an unknown tag
 /// also shows what stands in its region.
-pub(crate) fn whole<'v, 's>(value: &'v Value<'s>) -> impl serde::Serialize + use<'v, 's> {
-    Shown { value, regions: Regions::Shown }
+pub(crate) fn whole<'v, 's>(value: &'v Value<'s>, enums: EnumStyle) -> impl serde::Serialize + use<'v, 's> {
+    Shown { value, regions: Regions::Shown, enums }
+}
+
+/// How enums are shown in JSON. Either form is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EnumStyle {
+    /// By name; a number that has no name as a number.
+    #[default]
+    Names,
+    /// As numbers.
+    Numbers,
 }
 
 /// Whether the bytes behind an unknown tag are shown.
@@ -30,11 +53,12 @@ enum Regions {
 struct Shown<'v, 's> {
     value: &'v Value<'s>,
     regions: Regions,
+    enums: EnumStyle,
 }
 
 impl serde::Serialize for Shown<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let inner = |value| Shown { value, regions: self.regions };
+        let inner = |value| Shown { value, regions: self.regions, enums: self.enums };
         match self.value {
             Value::Bool(value) => serializer.serialize_bool(*value),
             Value::Unsigned(value) => serializer.serialize_u64(*value),
@@ -49,6 +73,7 @@ impl serde::Serialize for Shown<'_, '_> {
             Value::Double(value) => {
                 not_finite(serializer, *value, value.to_bits() == f64::NAN.to_bits(), &value.to_le_bytes())
             }
+            Value::Enum(_, Some(name)) if self.enums == EnumStyle::Names => serializer.serialize_str(name),
             Value::Enum(byte, _) => serializer.serialize_u8(*byte),
             Value::Text(text) => serializer.serialize_str(text),
             Value::Bytes(bytes) => hex(serializer, bytes),

@@ -38,5 +38,6 @@ pub use codec::{Codec, Strictness};
 pub use error::Error;
 pub use frames::{Detection, FrameCodec, detect, message_infos};
 pub use fw_structframe::Layout;
+pub use json::EnumStyle;
 pub use line::{FrameLine, shown_name};
 pub use value::{UnionValue, Value};

@@ -2,21 +2,22 @@
 
 use crate::error::Error;
 use crate::frames::FrameCodec;
-use crate::json::{bytes_from_json, to_hex, whole};
+use crate::json::{EnumStyle, bytes_from_json, to_hex, whole};
 use crate::value::Value;
 use fw_schema::Schema;
 use fw_schema::layout::Message;
 use fw_structframe::{Frame, Header};
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 
 /// One frame, as an object of JSON.
 ///
 /// `at` is the frame's first byte in the capture; `sequence`, `system` and `component` are there when the framing has them.
-/// `values` holds the message, in the conventions of [`Value`], and beside an unknown `oneof` tag what stands in its
+/// `values` holds the message, in the conventions of [`Value`] but with enums as [`EnumStyle`] says, and beside an unknown `oneof` tag what stands in its
 /// `region`, so that [`write_line`](FrameCodec::write_line) writes the same bytes again. A frame of an unknown id, or a payload that cannot be read
 /// (`error` says why), has `payload` instead.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FrameLine<'s> {
     /// First byte of the frame.
@@ -24,43 +25,54 @@ pub struct FrameLine<'s> {
     /// Effective id.
     pub id: u16,
     /// The message's name, qualified where the bare one would find another; `None` for an unknown id.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// SEQ.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence: Option<u8>,
     /// SYS.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<u8>,
     /// COMP.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub component: Option<u8>,
     /// True when it was found inside damaged bytes.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
     /// The message.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "values")]
     pub values: Option<Value<'s>>,
     /// Why the payload cannot be read.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "fault")]
     pub error: Option<Error>,
     /// The payload's bytes.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "hex")]
     pub payload: Option<Vec<u8>>,
+    /// How enums are shown.
+    pub enums: EnumStyle,
 }
 
-/// With what stands behind unknown tags, so that a line gives its frame back.
-fn values<S: serde::Serializer>(values: &Option<Value<'_>>, serializer: S) -> Result<S::Ok, S::Error> {
-    values.as_ref().map(whole).serialize(serializer)
-}
-
-fn fault<S: serde::Serializer>(error: &Option<Error>, serializer: S) -> Result<S::Ok, S::Error> {
-    let words = error.as_ref().map(|error| [("code", error.code.to_owned()), ("message", error.to_string())]);
-    serializer.collect_map(words.into_iter().flatten())
-}
-
-fn hex<S: serde::Serializer>(bytes: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(bytes.iter().map(|bytes| ("hex", to_hex(bytes))))
+impl Serialize for FrameLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut line = serializer.serialize_map(None)?;
+        line.serialize_entry("at", &self.at)?;
+        line.serialize_entry("id", &self.id)?;
+        if let Some(message) = &self.message {
+            line.serialize_entry("message", message)?;
+        }
+        for (name, byte) in [("sequence", self.sequence), ("system", self.system), ("component", self.component)] {
+            if let Some(byte) = byte {
+                line.serialize_entry(name, &byte)?;
+            }
+        }
+        if self.recovered {
+            line.serialize_entry("recovered", &true)?;
+        }
+        // With what stands behind unknown tags, so that a line gives its frame back.
+        if let Some(values) = &self.values {
+            line.serialize_entry("values", &whole(values, self.enums))?;
+        }
+        if let Some(error) = &self.error {
+            let words = BTreeMap::from([("code", error.code.to_owned()), ("message", error.to_string())]);
+            line.serialize_entry("error", &words)?;
+        }
+        if let Some(payload) = &self.payload {
+            line.serialize_entry("payload", &BTreeMap::from([("hex", to_hex(payload))]))?;
+        }
+        line.end()
+    }
 }
 
 impl<'s> FrameCodec<'_, 's> {
@@ -79,6 +91,7 @@ impl<'s> FrameCodec<'_, 's> {
             values: None,
             error: None,
             payload: None,
+            enums: self.enums(),
         };
         let schema = self.schema();
         if let Some(message) = schema.by_id(frame.id) {

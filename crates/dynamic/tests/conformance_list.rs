@@ -77,7 +77,7 @@ fn good(schema: &Schema, framing: Framing, bytes: &[u8]) -> Vec<Json> {
 fn row_1_all_five_profiles_are_byte_exact() {
     let schema = compile(DEMO);
     let header = Header { sequence: 5, system: 1, component: 2 };
-    let values = json!({"seq": 0x1234, "ack": true, "mode": 1});
+    let values = json!({"seq": 0x1234, "ack": true, "mode": "ON"});
     for (profile, bytes) in Profile::ALL.into_iter().zip([
         "90 71 04 07 34 12 01 01 9e 52",
         "70 07 34 12 01 01",

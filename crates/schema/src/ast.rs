@@ -85,14 +85,23 @@ pub struct Node<T> {
 }
 
 impl<T> Node<T> {
-    /// The comment text directly in front, line by line: what generated code carries (SF-2.2). A comment set apart by
-    /// an empty line is about something else.
+    /// The comment text directly in front and behind on the same line, line by line: what generated code carries
+    /// (SF-2.2). A comment set apart by an empty line is about something else.
     pub fn docs(&self) -> Vec<String> {
-        if self.spread.blank_before {
-            return Vec::new();
-        }
         let first = self.comments.iter().rposition(|comment| comment.spread.blank_before).unwrap_or(0);
-        self.comments.iter().skip(first).flat_map(Comment::words).collect()
+        let first = if self.spread.blank_before { self.comments.len() } else { first };
+        self.comments.iter().skip(first).chain(&self.trailing).flat_map(Comment::words).collect()
+    }
+
+    /// The same for a declaration with a body, where what stands behind a closing brace on a line of its own is about
+    /// the brace.
+    pub fn body_docs(&self) -> Vec<String> {
+        let behind: usize = self.trailing.iter().map(|comment| comment.words().len()).sum();
+        let mut docs = self.docs();
+        if !self.spread.one_line {
+            docs.truncate(docs.len() - behind);
+        }
+        docs
     }
 }
 

@@ -170,6 +170,7 @@ codes! {
     EnumEmpty = "enum_empty", Lint, Warning, "SF-4.10";
     EmptyMessage = "empty_message", Lint, Warning, "SF-4.10";
     IdCollision = "id_collision", Lint, Warning, "SF-2.14";
+    IdOverByte = "id_over_byte", Lint, Warning, "SF-13.2";
     UnknownOption = "unknown_option", Lint, Warning, "SF-3.1";
     RepeatedOption = "repeated_option", Lint, Warning, "SF-3.2";
     IgnoredOption = "ignored_option", Lint, Warning, "SF-3.6";

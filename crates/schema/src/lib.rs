@@ -37,9 +37,9 @@ pub mod testing; // random valid schemas
 pub use diagnose::{Class, Code, Diagnostic, Diagnostics};
 pub use diff::{Diff, MessageDiff, Reason, Verdict, Weight, diff};
 pub use format::format;
-pub use layout::Schema;
-pub use map::layout_text;
+pub use layout::{Schema, Variable};
+pub use map::{layout_text, layout_text_of};
 pub use parse::parse_text;
 pub use record::{Record, records};
-pub use resolve::{Compilation, Options, Variable, check, check_text, check_with};
+pub use resolve::{Compilation, IdRoom, Options, check, check_text, check_with};
 pub use source::{Disk, Loader, Memory};

@@ -10,13 +10,13 @@ pub fn layout_text(schema: &Schema) -> String {
         if index > 0 {
             out.push('\n');
         }
-        out.push_str(&message_text(schema, message));
+        out.push_str(&layout_text_of(schema, message));
     }
     out
 }
 
-/// The byte map of one message.
-pub(crate) fn message_text(schema: &Schema, message: &Message) -> String {
+/// The byte map of one message of the schema.
+pub fn layout_text_of(schema: &Schema, message: &Message) -> String {
     let mut rows: Vec<[String; 4]> = vec![["offset", "size", "name", "type"].map(str::to_owned)];
     let mut base_ended = false;
     for field in &message.fields {

@@ -169,7 +169,15 @@ fn changes_and_their_verdicts() {
         (base.replace("enum E", "enum F").replace("E e", "F e"), Verdict::Same, ""),
         (base.replace("message M", "message Renamed"), Verdict::Same, "was `p.M`"),
         (base.replace("B = 1;", "B = 1; C = 2;"), Verdict::Same, ""),
-        (base.replace("B = 1;", "B = 3;"), Verdict::Compatible, "`B` was 1 and is now 3"),
+        (base.replace("B = 1;", "B = 3;"), Verdict::Broken, "`B` was 1 and is now 3"),
+        (base.replace("A = 0; B = 1;", "B = 0; A = 1;"), Verdict::Broken, "`A` was 0 and is now 1"),
+        (base.replace("B = 1;", "C = 1;"), Verdict::Same, "`B` (1) is now called `C`"),
+        (base.replace("B = 1;", ""), Verdict::Compatible, "newer peers see a bare number"),
+        (
+            base.replace("message In", "enum F { X = 0; Y = 1; } message In").replace("E e", "F e"),
+            Verdict::Broken,
+            "enum `E`, now `F`: 0 was `A` and is now `X`",
+        ),
         (
             base.replace("[max_size=4];", "[max_size=4]; option extensions_start = 5; uint8 z = 5;"),
             Verdict::Compatible,
@@ -179,10 +187,11 @@ fn changes_and_their_verdicts() {
         (base.replace("[max_size=4]", "[max_size=8]"), Verdict::Broken, "uint8[<=8]"),
         (base.replace("[max_size=4]", "[size=4]"), Verdict::Broken, "uint8[4]"),
         (base.replace("uint16 a", "int16 a"), Verdict::Broken, "magic changed"),
-        (base.replace("uint8 x", "uint16 x"), Verdict::Broken, "the layout of `In` changed"),
+        (base.replace("uint8 x", "uint16 x"), Verdict::Broken, "field `n`: `In` was 1 bytes and is now 2"),
         (base.replace("In", "Out"), Verdict::Broken, "magic changed"),
         (base.replace("msgid = 1;", "msgid = 2;"), Verdict::Broken, "effective id changed from 1 to 2"),
-        (base.replace("msgid = 1;", "msgid = 1; option variable = true;"), Verdict::Broken, "variable"),
+        // Padding at the very end is not missed, and zeros in its place are not read.
+        (base.replace("msgid = 1;", "msgid = 1; option variable = true;"), Verdict::Compatible, "now variable"),
         (base.replace("package p;", "").replace("option msgid = 1;", ""), Verdict::Broken, "removed"),
         (format!("{base} message N {{ option msgid = 9; uint8 a = 1; }}"), Verdict::Added, "added"),
     ];
@@ -200,17 +209,72 @@ fn changes_and_their_verdicts() {
         ),
         (union.replace("uint16 b = 2;", "uint16 b = 2; uint8 c = 3;"), Verdict::Broken, "base member `c` was added"),
         (union.replace("= field_order", "= none"), Verdict::Broken, "discriminator"),
-        (union.replace("In a", "option max_size = 9; In a"), Verdict::Broken, "region"),
+        (union.replace("In a", "option max_size = 9; In a"), Verdict::Broken, "the base changed from 3 to 10 bytes"),
+        (
+            union.replace("In a = 1; uint16 b = 2;", "In b = 1; uint16 a = 2;"),
+            Verdict::Broken,
+            "tag 1 was `a` and is now `b`",
+        ),
         (union.replace("oneof o", "oneof renamed"), Verdict::Same, "is now called"),
         (
             union.replace("option msgid = 1;", "option msgid = 1; option variable = true;"),
-            Verdict::Broken,
-            "written in another way",
+            Verdict::Compatible,
+            "now variable",
         ),
     ];
     for (new, expected, word) in &rows {
         let (found, text) = verdict(union, new);
         assert!(found == *expected && text.contains(word), "{new}\n{text}");
+    }
+}
+
+/// SF-9.2, SF-9.5: names that survive at another place, and changes that both directions decode.
+#[test]
+fn verdicts_by_name() {
+    let rows = [
+        (
+            "message V { float lat = 1; float lon = 2; } message M { option msgid = 1; V v = 1; }",
+            "message V { float lon = 1; float lat = 2; } message M { option msgid = 1; V v = 1; }",
+            Verdict::Broken,
+            "field `v.lat` was number 1 and is now number 2",
+        ),
+        (
+            "message M { option msgid = 1; uint8 a = 1; option extensions_start = 2; uint8 b = 2; }",
+            "message M { option msgid = 1; uint8 a = 1; option extensions_start = 2; uint8 c = 2; uint8 b = 3; }",
+            Verdict::Broken,
+            "field `b` was number 2 and is now number 3",
+        ),
+        (
+            "message M { option msgid = 1; uint8 a = 1; option extensions_start = 2; uint8 b = 2; }",
+            "message M { option msgid = 1; uint8 a = 1; }",
+            Verdict::Compatible,
+            "extension field `b` was removed",
+        ),
+        (
+            "message A { uint8 x = 1; } message M { option msgid = 1; oneof o { A a = 1; uint32 b = 2; } }",
+            "message A { uint8 x = 1; option extensions_start = 2; uint8 y = 2; }
+             message M { option msgid = 1; oneof o { A a = 1; uint32 b = 2; } }",
+            Verdict::Same,
+            "",
+        ),
+        (
+            "message A { uint8 x = 1; } message M { option msgid = 1; oneof o { A a = 1; uint32 b = 2; } }",
+            "message A { uint8 x = 1; option extensions_start = 2; uint8 y = 2 [default=7]; }
+             message M { option msgid = 1; oneof o { A a = 1; uint32 b = 2; } }",
+            Verdict::Compatible,
+            "new peers read 0 for `o.a.y`, not its default",
+        ),
+        (
+            "message A { uint8 x = 1; } message M { option msgid = 1; option variable = true; oneof o { A a = 1; uint32 b = 2; } }",
+            "message A { uint8 x = 1; option extensions_start = 2; uint8 y = 2; }
+             message M { option msgid = 1; option variable = true; oneof o { A a = 1; uint32 b = 2; } }",
+            Verdict::Broken,
+            "new peers expect 2 bytes for `a`, and 1 are sent",
+        ),
+    ];
+    for (old, new, expected, word) in rows {
+        let (found, text) = verdict(old, new);
+        assert!(found == expected && text.contains(word), "{new}\n{text}");
     }
 }
 

@@ -64,6 +64,8 @@ pub(crate) struct Convert {
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) packing: super::Packing,
+    #[command(flatten)]
     pub(crate) profile: Profile,
     /// How strictly a BinTensors input is read [default: default]
     #[arg(long, value_enum, value_name = "RULES")]

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use framewright::codegen::Lang;
+use framewright::schema::Variable;
 use std::path::PathBuf;
 
 /// Which framing a capture has.
@@ -12,23 +13,41 @@ pub(crate) struct Profile {
     pub(crate) profile: Option<framewright::structframe::Framing>,
 }
 
+/// How a schema is compiled.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Packing {
+    /// Every message is variable, as with the original's --no_packed; both peers must agree: this changes the wire
+    #[arg(long)]
+    pub(crate) no_packed: bool,
+}
+
+impl Packing {
+    /// The same for the compiler.
+    pub(crate) fn options(self) -> framewright::schema::Options {
+        let variable = if self.no_packed { Variable::All } else { Variable::AsDeclared };
+        framewright::schema::Options::default().with_variable(variable)
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each line has at (the frame's first byte), id, message, sequence, system and component where the \
-                        profile has them, and values: 64-bit integers as strings, bytes as {\"hex\": \"…\"}, oneofs as \
+                        profile has them, and values: 64-bit integers as strings, enums by name, bytes as {\"hex\": \"…\"}, oneofs as \
                         {\"which\": …, \"value\": …}. Frames of unknown ids and payloads that cannot be read have payload \
                         instead of values. Damaged frames and bytes between frames go to standard error, with their \
                         place.\n\nExit codes: 0 every byte was understood, 1 failed, 2 usage, 3 some bytes were not.\n\n\
                         Examples:\n  fw decode flight.bin --schema robot.sf\n  \
                         fw decode flight.bin -s robot.sf --message Pose --table\n  \
-                        cat /dev/ttyUSB0 | fw decode - -s robot.sf -p standard | jq .values"
+                        fw decode /dev/ttyUSB0 -s robot.sf -p standard | jq .values"
 )]
 pub(crate) struct Decode {
-    /// The capture; - reads standard input as it comes
+    /// The capture; standard input (-), a terminal, a FIFO or another device is read as it comes
     pub(crate) file: PathBuf,
     /// The schema
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: PathBuf,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     #[command(flatten)]
     pub(crate) profile: Profile,
     /// Only this message, by name or id; may be given several times
@@ -40,6 +59,9 @@ pub(crate) struct Decode {
     /// Refuse payloads shorter or longer than the schema says, and counts beyond their bounds
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Show enums as numbers instead of names
+    #[arg(long)]
+    pub(crate) enum_numbers: bool,
     /// Lines of JSON: what happens without --table
     #[arg(long, conflicts_with = "table")]
     pub(crate) json: bool,
@@ -58,6 +80,8 @@ pub(crate) struct Encode {
     /// The schema
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: PathBuf,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq
     #[arg(long, short, value_name = "PROFILE")]
     pub(crate) profile: framewright::structframe::Framing,
@@ -91,6 +115,11 @@ pub(crate) enum Schema {
 pub(crate) struct SchemaCheck {
     /// The schema
     pub(crate) file: PathBuf,
+    /// The profile in use: warns about ids that it cannot carry
+    #[arg(long, short, value_name = "PROFILE")]
+    pub(crate) profile: Option<framewright::structframe::Framing>,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -112,6 +141,11 @@ pub(crate) struct SchemaFmt {
 pub(crate) struct SchemaLayout {
     /// The schema
     pub(crate) file: PathBuf,
+    /// Only these messages, by name or id; in JSON also the messages they contain
+    #[arg(value_name = "MESSAGE")]
+    pub(crate) messages: Vec<String>,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     /// Print the whole checked model as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -123,6 +157,8 @@ pub(crate) struct SchemaDiff {
     pub(crate) old: PathBuf,
     /// The schema that replaces it
     pub(crate) new: PathBuf,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -142,9 +178,8 @@ pub(crate) struct Gen {
     /// Write nothing; exit 1 when a file on disk is missing or differs
     #[arg(long)]
     pub(crate) check: bool,
-    /// Make every message variable and leave C structs unpacked, as the original's --no_packed; this changes the wire
-    #[arg(long)]
-    pub(crate) no_packed: bool,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     /// Root namespace of C# code [default: StructFrame]
     #[arg(long, value_name = "NAME")]
     pub(crate) csharp_namespace: Option<String>,

@@ -46,6 +46,8 @@ pub(crate) struct Info {
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) packing: super::Packing,
+    #[command(flatten)]
     pub(crate) profile: super::Profile,
     /// Rates by this field of the messages that have it, in seconds or in UNIT: s, ms, us or ns
     #[arg(long, value_name = "FIELD[:UNIT]", requires = "schema")]

@@ -7,7 +7,9 @@ mod look; // info, ls, dump, validate, cat
 mod output; // where results may go
 
 pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
-pub(crate) use frames::{Decode, Encode, Gen, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
+pub(crate) use frames::{
+    Decode, Encode, Gen, Packing, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout,
+};
 #[allow(unused_imports, reason = "for commands that decode or encode on several threads")]
 pub(crate) use habits::Threads;
 pub(crate) use habits::{Colour, Look};

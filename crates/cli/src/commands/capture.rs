@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub(crate) fn info(args: &Info, input: &Input, schema: &Path) -> Result<Outcome> {
-    let schema = match schema::compiled(schema)? {
+    let schema = match schema::compiled(schema, args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("info", args.json, &faults),
     };

@@ -31,6 +31,9 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     if args.to == Some(Target::Frames) || unnamed && holds_capture(input.path()) {
         return to_frames(args, input);
     }
+    if args.packing.no_packed {
+        return Err(Usage("--no-packed is for struct-frame captures and requires --schema".to_owned()).into());
+    }
     if args.profile.profile.is_some() {
         return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
     }
@@ -78,7 +81,7 @@ fn to_columns(args: &Convert, input: &Input, schema: &Path) -> Result<Outcome> {
         let text = "the columns of a capture are written as Tensogram (.tgm); convert that file to any other format";
         return Err(Usage(text.to_owned()).into());
     }
-    let schema = match schema::compiled(schema)? {
+    let schema = match schema::compiled(schema, args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("convert", args.json, &faults),
     };
@@ -93,6 +96,9 @@ fn to_columns(args: &Convert, input: &Input, schema: &Path) -> Result<Outcome> {
 fn to_frames(args: &Convert, input: &Input) -> Result<Outcome> {
     if args.profile.profile.is_some() {
         return Err(Usage("--profile: the file of columns knows its own".to_owned()).into());
+    }
+    if args.packing.no_packed {
+        return Err(Usage("--no-packed is not needed here: the file records it".to_owned()).into());
     }
     unclaimed(&args.output, args.force)?;
     match columns_to_frames(input.path(), &args.output) {

@@ -6,12 +6,12 @@ use crate::exit::{Outcome, aside};
 use crate::frames::{Feed, chosen, complaint};
 use crate::render::Table;
 use anyhow::Result;
-use framewright::dynamic::{Codec, FrameCodec, FrameLine, Strictness, Value, message_infos};
+use framewright::dynamic::{Codec, EnumStyle, FrameCodec, FrameLine, Strictness, Value, message_infos};
 use framewright::structframe::Event;
 use std::io::{BufWriter, Write};
 
 pub(crate) fn run(args: &Decode) -> Result<Outcome> {
-    let schema = match schema::compiled(&args.schema)? {
+    let schema = match schema::compiled(&args.schema, args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("decode", args.json, &faults),
     };
@@ -22,7 +22,8 @@ pub(crate) fn run(args: &Decode) -> Result<Outcome> {
     let Some(framing) = feed.framing(args.profile.profile, &message_infos(&schema))? else {
         return Ok(Outcome::Fine);
     };
-    let frames = FrameCodec::new(&codec, framing);
+    let enums = if args.enum_numbers { EnumStyle::Numbers } else { EnumStyle::Names };
+    let frames = FrameCodec::new(&codec, framing).with_enums(enums);
     let live = feed.is_live();
     let mut out = Printer {
         frames: &frames,
@@ -151,7 +152,7 @@ fn table(lines: &[FrameLine<'_>]) -> Table {
         let mut cells = vec![line.at.to_string()];
         cells.extend(header.iter().flatten().map(|(_, field)| field(line).unwrap_or_default().to_string()));
         match &line.values {
-            Some(values) => flatten("", values, &mut |_, value| cells.push(cell(value))),
+            Some(values) => flatten("", values, &mut |_, value| cells.push(cell(value, line.enums))),
             None => cells.extend(columns.iter().map(|_| String::new())),
         }
         if unreadable {
@@ -181,13 +182,13 @@ fn is_number(value: &Value<'_>) -> bool {
     matches!(value, Unsigned(_) | Signed(_) | Unsigned64(_) | Signed64(_) | Float(_) | Double(_))
 }
 
-/// Names of enums and bare text; everything else as in the lines.
-fn cell(value: &Value<'_>) -> String {
+/// Bare names of enums and bare text; everything else as in the lines.
+fn cell(value: &Value<'_>, enums: EnumStyle) -> String {
     match value {
-        Value::Enum(_, Some(name)) => (*name).to_owned(),
+        Value::Enum(_, Some(name)) if enums == EnumStyle::Names => (*name).to_owned(),
         Value::Text(text) => text.escape_debug().to_string(),
         Value::Unsigned64(number) => number.to_string(),
         Value::Signed64(number) => number.to_string(),
-        value => serde_json::to_string(value).unwrap_or_default(),
+        value => serde_json::to_string(&value.shown(enums)).unwrap_or_default(),
     }
 }

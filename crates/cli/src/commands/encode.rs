@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
     if args.json && output.is_none() {
         return Err(Usage("--json goes to standard output, and so do the frames; say --output FILE".to_owned()).into());
     }
-    let schema = match schema::compiled(&args.schema)? {
+    let schema = match schema::compiled(&args.schema, args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("encode", args.json, &faults),
     };

@@ -9,7 +9,7 @@ use framewright::codegen::{
     self, File, Freshness, Lang, Options,
     lang::{Packing, RustSerde},
 };
-use framewright::schema::{self, Disk, Variable};
+use framewright::schema::{self, Disk};
 use serde_json::json;
 
 pub(crate) fn run(args: &Gen) -> Result<Outcome> {
@@ -24,9 +24,7 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
     if args.serde && !langs.contains(&Lang::Rust) {
         return Err(Usage("--serde is for Rust, which --lang does not name".to_owned()).into());
     }
-    let compile =
-        schema::Options::default().with_variable(if args.no_packed { Variable::All } else { Variable::AsDeclared });
-    let compiled = schema::check_with(&Disk, &args.schema, &compile);
+    let compiled = schema::check_with(&Disk, &args.schema, &args.packing.options());
     let findings = compiled.diagnostics.to_report();
     match (args.json, &compiled.schema) {
         (true, _) => {}
@@ -40,7 +38,8 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
         return Ok(Outcome::Invalid);
     };
 
-    let mut options = Options::default().with_packing(if args.no_packed { Packing::Natural } else { Packing::Packed });
+    let mut options =
+        Options::default().with_packing(if args.packing.no_packed { Packing::Natural } else { Packing::Packed });
     if args.serde {
         options = options.with_rust_serde(RustSerde::Feature);
     }

@@ -17,6 +17,9 @@ pub(crate) fn run(args: &Args, input: &Input) -> Result<Outcome> {
     if let Some(schema) = &args.schema {
         return capture::info(args, input, schema);
     }
+    if args.packing.no_packed {
+        return Err(Usage("--no-packed is for struct-frame captures and requires --schema".to_owned()).into());
+    }
     if args.profile.profile.is_some() {
         return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
     }

@@ -1,12 +1,14 @@
 //! `fw schema`: struct-frame schemas checked, formatted, explained and compared.
 
 use super::{print, print_report};
-use crate::args::{Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
+use crate::args::{Packing, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout};
 use crate::exit::{Failure, Outcome, Usage, complain};
 use crate::render::count;
 use anyhow::{Context, Result};
 use framewright::convert;
-use framewright::schema::{self, Diagnostics};
+use framewright::dynamic::shown_name;
+use framewright::schema::layout::{Element, Message};
+use framewright::schema::{self, Diagnostics, Disk, IdRoom};
 use framewright::source::AtomicFile;
 use serde_json::json;
 use std::io::{Read, Write};
@@ -23,7 +25,15 @@ pub(crate) fn run(args: &Schema) -> Result<Outcome> {
 
 fn check(args: &SchemaCheck) -> Result<Outcome> {
     readable(&args.file)?;
-    let compiled = schema::check(&args.file);
+    let compiled = schema::check_with(
+        &Disk,
+        &args.file,
+        &args.packing.options().with_ids(match args.profile {
+            None => IdRoom::Unknown,
+            Some(framing) if framing.has_package() => IdRoom::TwoBytes,
+            Some(_) => IdRoom::OneByte,
+        }),
+    );
     let found = &compiled.diagnostics;
     let (errors, warnings) = (found.errors().count(), found.warnings().count());
     if args.json {
@@ -79,21 +89,65 @@ fn fmt(args: &SchemaFmt) -> Result<Outcome> {
 }
 
 fn layout(args: &SchemaLayout) -> Result<Outcome> {
-    let schema = match compiled(&args.file)? {
+    let schema = match compiled(&args.file, args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return refused("schema layout", args.json, &faults),
     };
+    let chosen = named(&schema, &args.messages)?;
     if args.json {
-        let report = json!({ "enums": schema.enums(), "messages": schema.messages() });
+        let shown = if chosen.is_empty() { schema.messages().iter().collect() } else { contained(&schema, &chosen) };
+        let report = json!({
+            "variable": schema.variable(),
+            "packages": schema.packages(),
+            "enums": schema.enums(),
+            "messages": shown,
+        });
         print_report("schema layout", true, report)?;
-    } else {
+    } else if chosen.is_empty() {
         print(&schema::layout_text(&schema))?;
+    } else {
+        let texts: Vec<String> = chosen.iter().map(|message| schema::layout_text_of(&schema, message)).collect();
+        print(&texts.join("\n"))?;
     }
     Ok(Outcome::Fine)
 }
 
+/// The messages that were named, each once.
+fn named<'s>(schema: &'s schema::Schema, names: &[String]) -> Result<Vec<&'s Message>> {
+    let mut found: Vec<&Message> = Vec::new();
+    for name in names {
+        let by_id = || name.parse().ok().and_then(|id| schema.by_id(id));
+        let Some(message) = schema.find(name).or_else(by_id) else {
+            let known: Vec<_> = schema.messages().iter().map(|message| shown_name(schema, message)).collect();
+            return Err(Usage(format!("{name}: no such message; the schema has {}", known.join(", "))).into());
+        };
+        if found.iter().all(|other| other.index != message.index) {
+            found.push(message);
+        }
+    }
+    Ok(found)
+}
+
+/// These messages and all that stand in them, in the order of the schema.
+fn contained<'s>(schema: &'s schema::Schema, chosen: &[&'s Message]) -> Vec<&'s Message> {
+    let mut wanted = vec![false; schema.messages().len()];
+    let mut open: Vec<&Message> = chosen.to_vec();
+    while let Some(message) = open.pop() {
+        if std::mem::replace(&mut wanted[message.index.get()], true) {
+            continue;
+        }
+        let members = message.unions.iter().flat_map(|union| &union.members).map(|member| member.element);
+        for element in message.fields.iter().map(|field| field.ty.element()).chain(members) {
+            if let Element::Message(index) = element {
+                open.push(&schema[index]);
+            }
+        }
+    }
+    schema.messages().iter().filter(|message| wanted[message.index.get()]).collect()
+}
+
 fn diff(args: &SchemaDiff) -> Result<Outcome> {
-    let (old, new) = match (compiled(&args.old)?, compiled(&args.new)?) {
+    let (old, new) = match (compiled(&args.old, args.packing)?, compiled(&args.new, args.packing)?) {
         (Ok(old), Ok(new)) => (old, new),
         (Err(faults), _) | (_, Err(faults)) => return refused("schema diff", args.json, &faults),
     };
@@ -108,9 +162,9 @@ fn diff(args: &SchemaDiff) -> Result<Outcome> {
     Ok(if found.is_break() { Outcome::Invalid } else { Outcome::Fine })
 }
 
-pub(super) fn compiled(path: &Path) -> Result<Result<schema::Schema, Diagnostics>> {
+pub(super) fn compiled(path: &Path, packing: Packing) -> Result<Result<schema::Schema, Diagnostics>> {
     readable(path)?;
-    Ok(schema::check(path).into_result())
+    Ok(schema::check_with(&Disk, path, &packing.options()).into_result())
 }
 
 /// A schema that cannot be used: its faults go to standard error, so that pipes see nothing half made, or into a report.

@@ -18,7 +18,7 @@ const LINES: &str = r#"{"message":"Ping","values":{"seq":4660,"ack":true,"mode":
 {"message":"Pose","values":{"stamp_ms":1500},"sequence":9,"system":1,"component":2}
 "#;
 
-const DECODED: &str = r#"{"at":0,"id":7,"message":"Ping","sequence":5,"system":1,"component":2,"values":{"seq":4660,"ack":true,"mode":1}}
+const DECODED: &str = r#"{"at":0,"id":7,"message":"Ping","sequence":5,"system":1,"component":2,"values":{"seq":4660,"ack":true,"mode":"ON"}}
 {"at":15,"id":8,"message":"Pose","sequence":6,"system":1,"component":2,"values":{"stamp_ms":"1000","x":1.5,"who":"a b"}}
 {"at":45,"id":99,"sequence":8,"system":1,"component":2,"payload":{"hex":"0102"}}
 {"at":58,"id":8,"message":"Pose","sequence":9,"system":1,"component":2,"values":{"stamp_ms":"1500","x":0.0,"who":""}}
@@ -268,4 +268,75 @@ fn a_live_pipe_is_decoded_as_it_comes() {
         assert_eq!(rest.trim_end(), expected.next().expect("a line"));
         assert!(child.wait().expect("fw ends").success());
     }
+}
+
+/// Whatever is not a regular file is live: each frame is printed while the other end stays open.
+#[cfg(unix)]
+#[test]
+fn a_fifo_is_decoded_as_it_comes() {
+    let folder = folder();
+    let bytes = read(folder.path(), "net.bin");
+    let made = Command::new("mkfifo").arg(folder.path().join("live")).status().expect("mkfifo runs");
+    assert!(made.success());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fw"))
+        .args(["decode", "live", "--schema", "s.sf"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("fw runs");
+    let mut pipe = std::fs::OpenOptions::new().write(true).open(folder.path().join("live")).expect("a writer");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+    for (from, to, expected) in [(0, 20, 0), (20, 50, 1)] {
+        pipe.write_all(&bytes[from..to]).expect("written");
+        let mut line = String::new();
+        lines.read_line(&mut line).expect("a line");
+        assert_eq!(Some(line.trim_end()), DECODED.lines().nth(expected));
+    }
+    pipe.write_all(&bytes[50..]).expect("written");
+    drop(pipe);
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).expect("text");
+    assert_eq!(rest.lines().count(), 2);
+    assert!(child.wait().expect("fw ends").success());
+}
+
+#[test]
+fn enums_by_name_or_number() {
+    let folder = folder();
+    let run = fine(folder.path(), "decode net.bin -s s.sf -m Ping --enum-numbers");
+    assert!(run.text().contains(r#""mode":1}"#), "{}", run.text());
+    let run = fine(folder.path(), "decode net.bin -s s.sf -m Ping --enum-numbers --table");
+    assert!(run.text().lines().last().is_some_and(|row| row.ends_with(" 1")), "{}", run.text());
+    // A number without a name stays a number, and both forms encode.
+    std::fs::write(folder.path().join("odd.jsonl"), r#"{"message":"Ping","values":{"mode":9}}"#).expect("written");
+    fine(folder.path(), "encode odd.jsonl -s s.sf -p standard -o odd.bin");
+    assert!(fine(folder.path(), "decode odd.bin -s s.sf").text().contains(r#""mode":9}"#));
+}
+
+/// A device that was built with `--no-packed`: the same switch in every command, and columns remember it.
+#[test]
+fn no_packed_everywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    std::fs::write(at.join("a.sf"), include_str!("../data/structframe/no_packed.sf")).expect("written");
+    let sent = include_bytes!("../data/structframe/no_packed.bin");
+    std::fs::write(at.join("m.bin"), sent).expect("written");
+    let line = "{\"at\":0,\"id\":1,\"message\":\"M\",\"values\":{\"a\":1,\"t\":\"hi\",\"z\":7}}\n";
+    assert_eq!(fine(at, "decode m.bin -s a.sf -p standard --no-packed").text(), line);
+    std::fs::write(at.join("m.jsonl"), line).expect("written");
+    fine(at, "encode m.jsonl -s a.sf -p standard --no-packed -o again.bin");
+    assert_eq!(read(at, "again.bin"), sent);
+    assert_eq!(fine(at, "info m.bin -s a.sf --no-packed --json").json()["length_errors"], 0);
+    assert!(fine(at, "schema layout a.sf --no-packed").text().contains("variable"));
+    fine(at, "convert m.bin m.tgm -s a.sf --no-packed");
+    assert_eq!(fine(at, "cat m.tgm --tensor M.z --text").text(), "7\n");
+    fine(at, "convert m.tgm back.bin");
+    assert_eq!(read(at, "back.bin"), sent, "the file of columns knows that messages are variable");
+    for line in ["info m.bin --no-packed", "convert m.tgm x.npz --no-packed", "convert m.tgm x.bin --no-packed"] {
+        let run = fw(at, line);
+        assert!(run.code == 2 && run.err.starts_with("fw: --no-packed is "), "fw {line}: {}", run.err);
+    }
+    // Both sides of a comparison, too: variable messages do not fill what is missing.
+    std::fs::write(at.join("b.sf"), "package p; message M { option msgid = 1; uint8 a = 1; }").expect("written");
+    assert_eq!(fw(at, "schema diff a.sf b.sf --no-packed").code, 1);
 }

@@ -144,3 +144,29 @@ fn rust_from_the_command_line_and_from_a_build_script() {
 ";
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }
+
+/// Comments behind a field reach code and documents, and enum values keep the schema's spelling.
+#[test]
+fn comments_and_spelling() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    std::fs::write(at.join("c.sf"), include_str!("../data/structframe/trailing_comment.sf")).expect("written");
+    std::fs::write(at.join("d.sf"), include_str!("../data/structframe/enum_digit.sf")).expect("written");
+    fine(at, "gen c.sf --lang rust,c,cpp,python,ts,csharp,markdown -o c");
+    let read = |path: &str| std::fs::read_to_string(at.join(path)).expect(path);
+    for path in
+        ["c/rust/p.rs", "c/c/p.structframe.h", "c/cpp/p.structframe.hpp", "c/python/p.py", "c/ts/p.ts", "c/csharp/P.cs"]
+    {
+        let text = read(path);
+        let (volts, amperes) = (text.find("millivolts"), text.find("amperes"));
+        assert!(volts.is_some() && volts < amperes, "{path}: {text}");
+    }
+    fine(at, "gen d.sf --lang rust,c,python -o d");
+    for (path, stem) in [("d/rust/d.rs", ""), ("d/c/d.structframe.h", "D_FIX_"), ("d/python/d.py", "")] {
+        let text = read(path);
+        for value in ["FIX_2D", "H264", "IPV4", "X2Y", "MODE_3X3"] {
+            assert!(text.contains(&format!("{stem}{value}")), "{path}: no {stem}{value}\n{text}");
+        }
+        assert!(!text.contains("FIX_2_D") && !text.contains("I_PV4"), "{path}");
+    }
+}

@@ -80,6 +80,24 @@ fn layout() {
     );
     let json = fine(folder.path(), "schema layout old.sf --json").json();
     assert_eq!(json["messages"][0]["fields"][1]["offset"], 2);
+    assert_eq!((&json["packages"][0]["name"], &json["variable"]), (&"demo".into(), &"as_declared".into()));
+    assert_eq!(fine(folder.path(), "schema layout old.sf --no-packed --json").json()["variable"], "all");
+    write(
+        folder.path(),
+        "three.sf",
+        "package p; message In { uint8 x = 1; } message A { option msgid = 1; In i = 1; } message B { option msgid = 2; uint8 y = 1; }",
+    );
+    let text = "p.B  id 2 (0x0002)  max 1  base 1  min 1  magic 02 02\n  offset  size  name  type\n       0     1  y     uint8\n";
+    assert_eq!(fine(folder.path(), "schema layout three.sf B").text(), text);
+    assert_eq!(fine(folder.path(), "schema layout three.sf 2").text(), text);
+    let json = fine(folder.path(), "schema layout three.sf A --json").json();
+    let names = |json: &serde_json::Value| {
+        let messages = json["messages"].as_array().expect("a list").clone();
+        messages.iter().map(|message| message["name"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&json), ["In", "A"], "with what it contains");
+    let run = fw(folder.path(), "schema layout three.sf Z");
+    assert_eq!((run.code, run.err.as_str()), (2, "fw: Z: no such message; the schema has In, A, B\n"));
     let run = fw(folder.path(), "schema layout bad.sf");
     assert_eq!((run.code, run.text()), (1, ""), "nothing half made for a pipe");
     assert!(run.err.starts_with("error[unresolved_type]"), "{}", run.err);
@@ -116,8 +134,7 @@ fn diff() {
         run.text(),
         "BROKEN      demo.Ping  id 7 (0x0007)
             break: magic changed from 0d 11 to 0f 15: checksums do not verify
-            break: field `seq` was `seq uint16` and is now `uint32`
-            break: the base changed from 3 to 5 bytes: checksums are split elsewhere
+            break: `seq` was `uint16` and is now `uint32`
             caution: 3 bytes became 5: profiles without a length (Sensor, IPC) cannot mix old and new
 old.sf -> new.sf: peers BREAK
 "
@@ -129,4 +146,62 @@ old.sf -> new.sf: peers BREAK
     let run = fw(folder.path(), "schema diff old.sf new.sf --json");
     assert_eq!((run.code, run.json()["break"].clone()), (1, true.into()));
     assert_eq!(fw(folder.path(), "schema diff old.sf bad.sf").code, 1);
+}
+
+/// Fields, enum values and extensions that changed places; and a trailing extension that was dropped.
+#[test]
+fn diff_follows_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "old.sf", include_str!("../data/structframe/diff_swap_old.sf"));
+    write(folder.path(), "new.sf", include_str!("../data/structframe/diff_swap_new.sf"));
+    let run = fw(folder.path(), "schema diff old.sf new.sf");
+    assert_eq!(
+        (run.code, run.text()),
+        (
+            1,
+            "BROKEN      p.M  id 1 (0x0001)
+            break: field `v.lat` was number 1 and is now number 2
+            break: field `v.lon` was number 2 and is now number 1
+            break: enum `Dir`: `LEFT` was 0 and is now 1
+            break: enum `Dir`: `RIGHT` was 1 and is now 0
+BROKEN      p.N  id 2 (0x0002)
+            break: field `roll` was number 1 and is now number 2
+            break: field `pitch` was number 2 and is now number 1
+BROKEN      p.X  id 3 (0x0003)
+            break: field `hum` was number 2 and is now number 3
+            note: extension field `hum` was added
+            caution: 2 bytes became 3: profiles without a length (Sensor, IPC) cannot mix old and new
+old.sf -> new.sf: peers BREAK
+"
+        )
+    );
+    write(folder.path(), "a.sf", include_str!("../data/structframe/remove_ext_a.sf"));
+    write(folder.path(), "b.sf", include_str!("../data/structframe/remove_ext_b.sf"));
+    for (line, change) in [("a.sf b.sf", "removed"), ("b.sf a.sf", "added")] {
+        let run = fine(folder.path(), &format!("schema diff {line}"));
+        assert!(run.text().contains(&format!("note: extension field `b` was {change}")), "{}", run.text());
+        assert!(run.text().ends_with("peers understand each other\n"), "{}", run.text());
+    }
+}
+
+/// Ids that a one-byte field cannot carry.
+#[test]
+fn wide_ids_are_warned_about() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "plain.sf", "package p; message M { option msgid = 300; uint8 a = 1; }");
+    write(folder.path(), "package.sf", "package p; option pkgid = 3; message M { option msgid = 1; uint8 a = 1; }");
+    for (line, warnings) in [
+        ("plain.sf", 1),
+        ("plain.sf --profile standard", 1),
+        ("plain.sf --profile bulk", 0),
+        ("package.sf", 0),
+        ("package.sf --profile sensor", 1),
+        ("package.sf --profile network", 0),
+    ] {
+        let run = fine(folder.path(), &format!("schema check {line} --json"));
+        assert_eq!(run.json()["warning_count"], warnings, "{line}");
+        if warnings == 1 {
+            assert_eq!(run.json()["findings"][0]["code"], "id_over_byte", "{line}");
+        }
+    }
 }

@@ -43,8 +43,17 @@ const CAPTURE: &str = "fw.capture";
 /// The key in an object's base entry.
 const COLUMN: &str = "fw.column";
 
-/// What we write, and the newest we read.
-const VERSION: i128 = 1;
+/// What we write where nothing newer is needed.
+const FIRST_VERSION: i128 = 1;
+
+/// Has the key `variable`: a reader that does not know it would write other payloads. The newest we read.
+const VERSION_WITH_VARIABLE: i128 = 2;
+
+/// Which messages are variable, when that is not what the schema's text says.
+const VARIABLE: &str = "variable";
+
+/// The value of [`VARIABLE`]: every message, as with `--no-packed`.
+const VARIABLE_ALL: &str = "all";
 
 impl From<fw_dynamic::Error> for ConvertError {
     fn from(error: fw_dynamic::Error) -> Self {

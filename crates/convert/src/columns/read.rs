@@ -1,11 +1,11 @@
 //! Columns to frames.
 
 use super::pack::unpack;
-use super::{CAPTURE, COLUMN, CaptureConverted, VERSION};
+use super::{CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, VARIABLE, VARIABLE_ALL, VERSION_WITH_VARIABLE};
 use crate::ConvertError;
 use fw_dynamic::columns::{Capture, Header, Parts, Stray, Table};
 use fw_dynamic::{Codec, FrameCodec};
-use fw_schema::{Memory, Options, Schema, check_with};
+use fw_schema::{Memory, Options, Schema, Variable, check_with};
 use fw_source::AtomicFile;
 use fw_structframe::Framing;
 use fw_tensogram::{DecodeOptions, GlobalMetadata, MessageView, TensogramFile, Value};
@@ -89,9 +89,9 @@ fn described(description: &Value) -> Result<(Schema, Framing), ConvertError> {
     let text =
         |key: &str| description.member(key).and_then(Value::as_text).ok_or_else(|| wrong(format!("no text `{key}`")));
     match description.member("version").and_then(Value::as_integer) {
-        Some(VERSION) => {}
+        Some(FIRST_VERSION..=VERSION_WITH_VARIABLE) => {}
         Some(newer) => {
-            let message = format!("columns of version {newer}, this program knows {VERSION}");
+            let message = format!("columns of version {newer}, this program reads up to {VERSION_WITH_VARIABLE}");
             return Err(ConvertError::unsupported("newer_version", message));
         }
         None => return Err(wrong("no integer `version`".to_owned())),
@@ -105,7 +105,12 @@ fn described(description: &Value) -> Result<(Schema, Framing), ConvertError> {
             files = files.with(path, text);
         }
     }
-    let compiled = check_with(&files, Path::new(root), &Options::default());
+    let variable = match description.member(VARIABLE).map(Value::as_text) {
+        None => Variable::AsDeclared,
+        Some(Some(VARIABLE_ALL)) => Variable::All,
+        Some(_) => return Err(wrong(format!("`{VARIABLE}` is not the text \"{VARIABLE_ALL}\""))),
+    };
+    let compiled = check_with(&files, Path::new(root), &Options::default().with_variable(variable));
     let schema =
         compiled.into_result().map_err(|faults| ConvertError::format("schema_invalid", faults.to_string(), None))?;
     Ok((schema, framing))

@@ -2,12 +2,12 @@
 
 use super::grow::{Growing, Grown};
 use super::pack::pack;
-use super::{CAPTURE, COLUMN, CaptureConverted, VERSION};
+use super::{CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, VARIABLE, VARIABLE_ALL, VERSION_WITH_VARIABLE};
 use crate::tensogram::{self, Writer, stored_shape};
 use crate::{Attributes, ConvertError, Feature, Loss, NanBits};
 use fw_dynamic::columns::{Capture, Decoder, Header, Role, Table};
 use fw_dynamic::{Codec, FrameCodec, detect, message_infos, shown_name};
-use fw_schema::Schema;
+use fw_schema::{Schema, Variable};
 use fw_structframe::{Event, Frame, Framing};
 use fw_tensogram::{MetadataMap, Value};
 use fw_tensor::DType;
@@ -192,12 +192,18 @@ fn description(schema: &Schema, framing: Framing) -> Value {
     let folder = root.parent().unwrap_or(Path::new(""));
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
     let texts = files.iter().map(|file| (Value::from(relative(&file.path)), Value::from(file.text.as_str())));
-    Value::Map(vec![
-        (Value::from("version"), Value::Integer(VERSION)),
+    let all = schema.variable() == Variable::All;
+    let version = if all { VERSION_WITH_VARIABLE } else { FIRST_VERSION };
+    let mut entries = vec![
+        (Value::from("version"), Value::Integer(version)),
         (Value::from("framing"), Value::from(framing.to_string())),
         (Value::from("schema"), Value::from(relative(root))),
         (Value::from("files"), Value::Map(texts.collect())),
-    ])
+    ];
+    if all {
+        entries.push((Value::from(VARIABLE), Value::from(VARIABLE_ALL)));
+    }
+    Value::Map(entries)
 }
 
 /// One column of a batch.

@@ -4,6 +4,7 @@ use super::draft::{Draft, DraftField, DraftUnion, WantedTag};
 use super::magic;
 use super::model::{
     Discriminator, Element, Enum, Field, Member, Message, MessageIndex, Package, Sizes, Type, Union, UnionWire,
+    Variable,
 };
 use super::schema::Schema;
 use crate::diagnose::{Code, Diagnostic, Faults};
@@ -21,6 +22,7 @@ pub(crate) fn lay_out(
     packages: Vec<Package>,
     enums: Vec<Enum>,
     drafts: Vec<Draft>,
+    variable: Variable,
     diagnostics: &mut Faults,
 ) -> Option<Schema> {
     let order = dependency_order(&drafts, diagnostics);
@@ -35,7 +37,7 @@ pub(crate) fn lay_out(
     let messages: Option<Vec<Message>> = engine.done.into_iter().collect();
     let messages = messages?;
     let ids = ids(&packages, &messages, diagnostics);
-    Some(Schema { packages, enums, messages, order, ids, sources: SourceMap::default() })
+    Some(Schema { variable, packages, enums, messages, order, ids, sources: SourceMap::default() })
 }
 
 /// Messages such that what they contain comes first. Messages on or above a cycle are reported and left out.

@@ -8,7 +8,7 @@ mod schema; // the whole: lookups and default images
 
 pub use model::{
     DefaultValue, Discriminator, Element, Enum, EnumIndex, EnumValue, Extent, Field, Member, Message, MessageIndex,
-    Package, PackageIndex, Scalar, Sizes, Type, Union, UnionWire,
+    Package, PackageIndex, Scalar, Sizes, Type, Union, UnionWire, Variable,
 };
 pub use schema::Schema;
 

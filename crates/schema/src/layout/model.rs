@@ -91,6 +91,18 @@ pub struct EnumValue {
     pub docs: Vec<String>,
 }
 
+/// Which messages have a trimmed wire layout (SF-8.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Variable {
+    /// Those that say `option variable = true`.
+    #[default]
+    AsDeclared,
+    /// All of them, as with the original's `--no_packed`.
+    All,
+}
+
 /// Sizes of a message's payload (SF-5.4, SF-5.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sizes {

@@ -1,7 +1,7 @@
 //! A whole schema: lookups, dependency order, default images.
 
 use super::model::{
-    DefaultValue, Element, Enum, EnumIndex, Field, Message, MessageIndex, Package, PackageIndex, Scalar, Type,
+    DefaultValue, Element, Enum, EnumIndex, Field, Message, MessageIndex, Package, PackageIndex, Scalar, Type, Variable,
 };
 use crate::source::SourceMap;
 use serde::Serialize;
@@ -11,6 +11,7 @@ use std::ops::Index;
 /// A checked schema with every layout decided.
 #[derive(Clone, Debug, Serialize)]
 pub struct Schema {
+    pub(crate) variable: Variable,
     pub(crate) packages: Vec<Package>,
     pub(crate) enums: Vec<Enum>,
     pub(crate) messages: Vec<Message>,
@@ -23,6 +24,12 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Which messages it was compiled to have a trimmed wire layout. Who stores a schema's text stores this beside it:
+    /// the text alone does not tell what is on the wire.
+    pub fn variable(&self) -> Variable {
+        self.variable
+    }
+
     /// All packages in load order; the first is the root file's.
     pub fn packages(&self) -> &[Package] {
         &self.packages

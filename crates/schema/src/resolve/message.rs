@@ -1,12 +1,12 @@
 //! Messages: their options, their fields, and the rules that need no sizes (SF-3.2, SF-4).
 
+use super::Options;
 use super::load::Loaded;
 use super::option::{Level, OptionSet, extensions_start};
 use super::symbol::Symbols;
-use super::{Options, Variable};
 use crate::ast::{Field, Item, MessageEntry, MessageItem, Node, OneofItem};
 use crate::diagnose::{Code, Diagnostic, Faults};
-use crate::layout::{Draft, MessageIndex, PackageIndex, WantedTag};
+use crate::layout::{Draft, MessageIndex, PackageIndex, Variable, WantedTag};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(super) fn draft(files: &[Loaded], symbols: &mut Symbols, options: Options, d
             };
             let Some(package) = symbols.of_file[at] else { continue };
             let mut drafting = Drafting { symbols, package, index: *index, message, options, diagnostics };
-            let draft = drafting.message(node.docs(), &mut ids);
+            let draft = drafting.message(node.body_docs(), &mut ids);
             drafts.push((*index, draft));
         }
     }
@@ -112,7 +112,7 @@ impl Drafting<'_> {
         for (node, oneof) in oneofs {
             // The message's word counts for its only union, unless that has a word of its own.
             let inherited = wanted.flatten().filter(|_| only_one);
-            match self.union(oneof, inherited, variable, node.docs()) {
+            match self.union(oneof, inherited, variable, node.body_docs()) {
                 Some(union) => unions.push(union),
                 None => sound = false,
             }

@@ -10,8 +10,8 @@ mod suggest; // did you mean
 mod symbol; // enums, declarations, name lookup
 mod union; // oneofs
 
-use crate::diagnose::{Diagnostics, Faults};
-use crate::layout::{Schema, lay_out};
+use crate::diagnose::{Code, Diagnostic, Diagnostics, Faults};
+use crate::layout::{Schema, Variable, lay_out};
 use crate::source::{Disk, Loader, Memory, SourceMap};
 use std::path::Path;
 
@@ -21,6 +21,22 @@ use std::path::Path;
 pub struct Options {
     /// Which messages are variable.
     pub variable: Variable,
+    /// Which ids frames can carry, if that is known.
+    pub ids: IdRoom,
+}
+
+/// Which ids the framing in use can carry (SF-13.2). Ids that do not fit are warned about, not refused: a schema may be used
+/// with several framings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdRoom {
+    /// Not known: an id over 255 is remarkable only in a package without an id of its own.
+    #[default]
+    Unknown,
+    /// Up to 255, as with Standard, Sensor and IPC.
+    OneByte,
+    /// Any, as with Bulk and Network.
+    TwoBytes,
 }
 
 impl Options {
@@ -30,17 +46,13 @@ impl Options {
         self.variable = variable;
         self
     }
-}
 
-/// Which messages have a trimmed wire layout (SF-8.5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Variable {
-    /// Those that say `option variable = true`.
-    #[default]
-    AsDeclared,
-    /// All of them, as with the original's `--no_packed`.
-    All,
+    /// Says which ids frames can carry.
+    #[must_use]
+    pub const fn with_ids(mut self, ids: IdRoom) -> Self {
+        self.ids = ids;
+        self
+    }
 }
 
 /// What came out of compiling: a schema if nothing is wrong, and everything worth saying.
@@ -79,8 +91,29 @@ pub fn check_with(loader: &dyn Loader, root: &Path, options: &Options) -> Compil
     let packages = package::packages(&files, &mut diagnostics);
     let mut symbols = symbol::declare(&files, packages, &mut diagnostics);
     let drafts = message::draft(&files, &mut symbols, *options, &mut diagnostics);
-    let schema = lay_out(symbols.packages, symbols.enums, drafts, &mut diagnostics);
+    let schema = lay_out(symbols.packages, symbols.enums, drafts, options.variable, &mut diagnostics);
+    if let Some(schema) = &schema {
+        wide_ids(schema, options.ids, &mut diagnostics);
+    }
     finish(sources, schema, diagnostics)
+}
+
+/// Warns about ids that a one-byte field cannot carry.
+fn wide_ids(schema: &Schema, room: IdRoom, diagnostics: &mut Faults) {
+    for message in schema.messages() {
+        let Some(id) = message.id.filter(|id| *id > 0xff) else { continue };
+        let warned = match room {
+            IdRoom::Unknown => schema[message.package].id.is_none(),
+            IdRoom::OneByte => true,
+            IdRoom::TwoBytes => false,
+        };
+        if warned {
+            let words = format!("the id of message `{}` is {id}, which does not fit one byte", message.name);
+            diagnostics.push(Diagnostic::new(Code::IdOverByte, message.span, words).hint(
+                "Standard, Sensor and IPC frames carry ids up to 255; Bulk, Network and others with a package byte carry all",
+            ));
+        }
+    }
 }
 
 fn finish(sources: SourceMap, schema: Option<Schema>, diagnostics: Faults) -> Compilation {

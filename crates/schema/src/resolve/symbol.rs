@@ -60,7 +60,7 @@ pub(super) fn declare(files: &[Loaded], packages: Packages, diagnostics: &mut Fa
             for (item, node) in loaded.file.items.iter().enumerate() {
                 match &node.value {
                     Item::Enum(declared) => {
-                        let index = symbols.enumeration(package, None, node.docs(), declared, diagnostics);
+                        let index = symbols.enumeration(package, None, node.body_docs(), declared, diagnostics);
                         symbols.enter(package, &declared.name, Named::Enum(index), diagnostics);
                     }
                     Item::Message(declared) => {
@@ -112,7 +112,7 @@ impl Symbols {
         nested: &EnumItem,
         diagnostics: &mut Faults,
     ) {
-        let index = self.enumeration(package, Some(message), node.docs(), nested, diagnostics);
+        let index = self.enumeration(package, Some(message), node.body_docs(), nested, diagnostics);
         let known = self.nested.entry(message).or_default();
         if let Some(first) = known.get(&nested.name.text) {
             let first = self.enums[first.get()].span;
