@@ -12,7 +12,7 @@ use lexopt::prelude::*;
 use crate::context::Context;
 use crate::debian;
 use crate::process::{quiet, tee};
-use crate::venv::STRUCT_FRAME;
+use crate::venv::{STRUCT_FRAME, TENSOGRAM};
 
 /// What building the reference crate takes beside cmake (C and C++ codecs, bindings made with libclang).
 const PACKAGES: &[&str] = &["clang", "libclang-dev", "g++"];
@@ -40,6 +40,8 @@ enum Needs {
     Cpp,
     /// The `struct-frame` package, which generates the peers at bench time.
     Python,
+    /// `fw` itself, and the `tensogram` package, which does the same jobs.
+    Commands,
 }
 
 const BENCHES: &[Bench] = &[
@@ -47,6 +49,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "files", needs: Needs::Cpp, peers: &["tensogram"] },
     Bench { name: "bintensors", needs: Needs::Nothing, peers: &["bintensors", "safetensors"] },
     Bench { name: "structframe", needs: Needs::Python, peers: &[STRUCT_FRAME] },
+    Bench { name: "commands", needs: Needs::Commands, peers: &[TENSOGRAM] },
 ];
 
 /// Builds the peers and runs the benches that are named, or all of them.
@@ -139,6 +142,7 @@ fn package(context: &Context, bench: &Bench) -> Result<Command> {
             }
             Some(context.python_with_struct_frame()?)
         }
+        Needs::Commands => Some(context.python_with_tensogram()?),
         Needs::Nothing | Needs::Cpp => None,
     };
     let mut run = cargo_run(context, &format!("bench-{}", bench.name));
@@ -156,6 +160,12 @@ fn package(context: &Context, bench: &Bench) -> Result<Command> {
     }
     if let Some(interpreter) = interpreter {
         run.env("FW_PYTHON", interpreter);
+    }
+    if bench.needs == Needs::Commands {
+        let mut build = context.cargo();
+        build.args(["build", "--quiet", "--release", "--locked"]);
+        anyhow::ensure!(build.status()?.success(), "fw does not build");
+        run.env("FW_BIN", context.target.join("release/fw"));
     }
     Ok(run)
 }

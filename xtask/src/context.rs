@@ -43,6 +43,11 @@ impl Context {
         venv::ensure_struct_frame(&self.target)
     }
 
+    /// An interpreter with the `tensogram` package, set up on first use.
+    pub(crate) fn python_with_tensogram(&self) -> Result<PathBuf> {
+        venv::ensure(&self.target).map(|environment| environment.interpreter)
+    }
+
     /// The folder of a cmake that is new enough for the peers of benches.
     pub(crate) fn cmake_folder(&self) -> Result<PathBuf> {
         venv::ensure_cmake(&self.target)

@@ -17,12 +17,15 @@ use crate::process::quiet;
 /// What generates the peers of the struct-frame bench.
 pub(crate) const STRUCT_FRAME: &str = "struct-frame==0.10.9";
 
+/// What does the jobs of our commands beside them.
+pub(crate) const TENSOGRAM: &str = "tensogram==0.24.0";
+
 /// What builds the C++ peers of benches.
 const CMAKE: &str = "cmake>=3.26,<4";
 
 /// Without these the interop tests would prove nothing: failing to install one fails the step.
 const REQUIRED: &[&str] =
-    &["numpy", "ml_dtypes", "tensogram==0.24.0", "bintensors==0.2.0", "safetensors", "gguf", STRUCT_FRAME, "mypy"];
+    &["numpy", "ml_dtypes", TENSOGRAM, "bintensors==0.2.0", "safetensors", "gguf", STRUCT_FRAME, "mypy"];
 
 /// Groups that are welcome: one that does not install is named and its tests are skipped.
 const OPTIONAL: &[&[&str]] = &[&["eccodes", "eccodeslib"], &["graphql-core"], &["rangehttpserver", "moto[server]"]];

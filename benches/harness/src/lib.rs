@@ -9,6 +9,6 @@ mod pages; // warm memory and fresh
 
 pub use check::{Check, FLOOR, MISSED, MOST_BYTES, NO_ROW, reaches};
 pub use limit::{Least, Limit, copy, copy_fresh, limit, pass, spread};
-pub use measure::{Best, Duel, Effort, alone, duel, rest, settled};
+pub use measure::{Best, Duel, Effort, alone, duel, duel_of_processes, rest, settled};
 pub use options::Options;
 pub use pages::Fresh;

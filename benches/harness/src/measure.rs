@@ -92,15 +92,29 @@ impl Duel {
 
 /// Both sides in turn; the one that begins changes from round to round.
 pub fn duel<A, B>(effort: Effort, mut ours: impl FnMut() -> A, mut peer: impl FnMut() -> B) -> Duel {
+    rounds(effort.rounds, || turn(effort, &mut ours), || turn(effort, &mut peer))
+}
+
+/// The same for work in other processes, which say themselves how long one call took.
+pub fn duel_of_processes(
+    rounds_wanted: usize,
+    mut ours: impl FnMut() -> Duration,
+    mut peer: impl FnMut() -> Duration,
+) -> Duel {
+    let best = |time| Best { time, faults: 0 };
+    rounds(rounds_wanted, || best(ours()), || best(peer()))
+}
+
+fn rounds(count: usize, mut ours: impl FnMut() -> Best, mut peer: impl FnMut() -> Best) -> Duel {
     let mut duel = Duel { ours: Best::NONE, peer: Best::NONE, ratios: Vec::new() };
-    for round in 0..effort.rounds {
-        let (mut left, mut right) = (Best::NONE, Best::NONE);
+    for round in 0..count {
+        let (left, right);
         if round % 2 == 0 {
-            turn(effort, &mut left, &mut ours);
-            turn(effort, &mut right, &mut peer);
+            left = ours();
+            right = peer();
         } else {
-            turn(effort, &mut right, &mut peer);
-            turn(effort, &mut left, &mut ours);
+            right = peer();
+            left = ours();
         }
         duel.ratios.push(ratio(left, right));
         duel.ours = duel.ours.min(left);
@@ -134,26 +148,23 @@ pub fn rest() {
 
 /// One side alone.
 pub fn alone<A>(effort: Effort, mut work: impl FnMut() -> A) -> Best {
-    let mut best = Best::NONE;
-    for _ in 0..effort.rounds {
-        turn(effort, &mut best, &mut work);
-    }
-    best
+    (0..effort.rounds).fold(Best::NONE, |best, _| best.min(turn(effort, &mut work)))
 }
 
 /// At least two calls: the first one after the other side may find cold caches. Freeing the result is not timed.
-fn turn<A>(effort: Effort, best: &mut Best, work: &mut impl FnMut() -> A) {
-    let begin = Instant::now();
+fn turn<A>(effort: Effort, work: &mut impl FnMut() -> A) -> Best {
+    let (begin, mut best) = (Instant::now(), Best::NONE);
     let mut calls = 0;
     while calls < 2 || (begin.elapsed() < effort.turn && calls < 1000) {
         let before = faults();
         let start = Instant::now();
         let result = black_box(work());
         let time = start.elapsed();
-        *best = best.min(Best { time, faults: faults().saturating_sub(before) });
+        best = best.min(Best { time, faults: faults().saturating_sub(before) });
         drop(result);
         calls += 1;
     }
+    best
 }
 
 #[cfg(test)]
@@ -204,5 +215,13 @@ mod tests {
         let effort = Effort { rounds: 3, turn: Duration::ZERO };
         let duel = duel(effort, || ours += 1, || peer += 1);
         assert_eq!((ours, peer, duel.ratios.len()), (6, 6, 3));
+    }
+
+    #[test]
+    fn processes_say_how_long_they_took() {
+        let millis = Duration::from_millis;
+        let (mut ours, mut peer) = ([4, 2, 3].into_iter().map(millis), [8, 8, 9].into_iter().map(millis));
+        let duel = duel_of_processes(3, || ours.next().unwrap(), || peer.next().unwrap());
+        assert_eq!((duel.times(), duel.ratios), (4.0, vec![2.0, 4.0, 3.0]));
     }
 }
