@@ -24,6 +24,7 @@ pub use fw_codegen as codegen;
 pub use fw_convert as convert;
 pub use fw_draw as draw;
 pub use fw_dynamic as dynamic;
+pub use fw_edit as edit;
 pub use fw_look as look;
 pub use fw_query as query;
 pub use fw_report as report;

@@ -1,0 +1,130 @@
+//! A file under construction, filled with new bytes and with bytes of other files, in bounded memory.
+
+use crate::error::Result;
+use fw_bytes::Span;
+use fw_source::{AtomicFile, FileSource, ReadAt};
+use fw_tensogram::{MessagePlan, Piece};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Where a changed file is written.
+#[derive(Debug)]
+pub(crate) struct Output<'w> {
+    sink: Sink<'w>,
+    /// What was put and not handed on yet.
+    pending: Vec<u8>,
+    written: u64,
+}
+
+enum Sink<'w> {
+    /// Appears at its place when it is complete.
+    File(AtomicFile),
+    Stream(&'w mut dyn Write),
+}
+
+impl<'w> Output<'w> {
+    /// A file that takes its place when it is [finished](Output::finish).
+    ///
+    /// # Errors
+    /// When it cannot be created; the message names it.
+    pub(crate) fn file(path: &Path) -> Result<Self> {
+        Ok(Self::of(Sink::File(AtomicFile::create(path)?)))
+    }
+
+    /// A stream that is written as it comes.
+    pub(crate) fn stream(sink: &'w mut dyn Write) -> Self {
+        Self::of(Sink::Stream(sink))
+    }
+
+    fn of(sink: Sink<'w>) -> Self {
+        Self { sink, pending: Vec::new(), written: 0 }
+    }
+
+    /// Puts bytes.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.written += bytes.len() as u64;
+        if self.pending.len() + bytes.len() > PENDING {
+            self.flush()?;
+        }
+        if bytes.len() >= PENDING {
+            return self.sink.write_all(bytes);
+        }
+        self.pending.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Copies bytes of a file: by the system where they are many, and never through more memory than a buffer.
+    pub(crate) fn copy(&mut self, source: &FileSource, span: Span) -> io::Result<()> {
+        if span.len() <= SMALL {
+            let mut bytes = vec![0; span.len() as usize];
+            source.read_exact_at(span.start, &mut bytes)?;
+            return self.put(&bytes);
+        }
+        self.flush()?;
+        self.written += span.len();
+        match &mut self.sink {
+            Sink::File(file) => {
+                let mut from = source.file();
+                from.seek(SeekFrom::Start(span.start))?;
+                // `copy_file_range`, or shared extents, where the system has them.
+                let copied = io::copy(&mut from.take(span.len()), &mut file.file())?;
+                if copied == span.len() {
+                    return Ok(());
+                }
+                let text = format!("{}: the file became shorter while it was read", source.path().display());
+                Err(io::Error::new(io::ErrorKind::UnexpectedEof, text))
+            }
+            Sink::Stream(sink) => fw_source::stream(source, span, |piece| sink.write_all(piece)),
+        }
+    }
+
+    /// Writes a planned message; `source` says where the bytes of each of its objects are.
+    pub(crate) fn message<S: AsRef<FileSource>>(
+        &mut self,
+        plan: &MessagePlan,
+        mut source: impl FnMut(usize) -> Result<S>,
+    ) -> Result<()> {
+        plan.pieces(|piece| match piece {
+            Piece::Bytes(bytes) => Ok(self.put(bytes)?),
+            Piece::Copied { object, span } => Ok(self.copy(source(object)?.as_ref(), span)?),
+        })
+    }
+
+    /// Completes the file: until here nothing of it was to be seen.
+    pub(crate) fn finish(mut self) -> Result<u64> {
+        self.flush()?;
+        match self.sink {
+            Sink::File(file) => drop(file.commit()?),
+            Sink::Stream(sink) => sink.flush()?,
+        }
+        Ok(self.written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.write_all(&self.pending)?;
+        self.pending.clear();
+        Ok(())
+    }
+}
+
+impl Sink<'_> {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.write_all(bytes),
+            Self::Stream(sink) => sink.write_all(bytes),
+        }
+    }
+}
+
+impl std::fmt::Debug for Sink<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::File(_) => "File",
+            Self::Stream(_) => "Stream",
+        })
+    }
+}
+
+const PENDING: usize = 1 << 20;
+/// Up to here a read and a copy in memory cost less than a call to the system for each span.
+const SMALL: u64 = 256 << 10;
