@@ -46,3 +46,4 @@ pub mod chain; // encoding, filter and compression, one after another
 
 pub use codec::{Codec, Gathered, Inspect, Pieces, Reach, Window};
 pub use error::{CodecError, CodecErrorKind};
+pub use simd::vector_code;

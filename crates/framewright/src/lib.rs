@@ -13,6 +13,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod doctor; // is this build sound on this machine?
+
 /// Which format is this? By content first; [`detect`] opens the file and parses a whole BinTensors header if need be.
 pub use fw_convert::{Format, detect};
 

@@ -1,5 +1,6 @@
 //! What every command may be told.
 
+use crate::exit::Usage;
 use clap::{Args, ValueEnum};
 
 /// How the output looks.
@@ -28,19 +29,23 @@ pub(crate) enum Colour {
 /// How many threads a command uses. Commands that decode or encode flatten this.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Threads {
-    /// Use at most N threads; 0 is one per processor
-    #[arg(long, value_name = "N", default_value_t = 0, env = "FW_THREADS", hide_env_values = true)]
-    threads: usize,
+    /// Use at most N threads [default: FW_THREADS, else one per processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
 }
 
 impl Threads {
     /// At least one.
+    ///
+    /// # Errors
+    /// An environment variable that is not a number of threads.
     #[allow(dead_code, reason = "for commands that decode or encode on several threads")]
-    pub(crate) fn count(self) -> usize {
-        match self.threads {
+    pub(crate) fn count(self) -> anyhow::Result<usize> {
+        let asked = framewright::codec::parallel::resolve(self.threads.unwrap_or(0));
+        Ok(match asked.map_err(|error| Usage(error.to_string()))? {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             threads => threads,
-        }
+        })
     }
 }
 

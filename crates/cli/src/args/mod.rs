@@ -1,11 +1,13 @@
 //! What the user may say.
 
+mod about; // doctor, completions, man
 mod files; // recover, convert, diff, tour
 mod frames; // decode, encode, schema, gen
 mod habits; // what every command may be told
 mod look; // info, ls, dump, validate, cat
 mod output; // where results may go
 
+pub(crate) use about::{Completions, Doctor, Man};
 pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
 pub(crate) use frames::{
     Decode, Encode, Gen, Packing, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout,
@@ -28,10 +30,7 @@ use clap::{Parser, Subcommand};
     version,
     about,
     max_term_width = 100,
-    after_help = "Exit codes, of every command:\n  0  fine, valid, equal\n  1  failed, invalid, different\n  2  usage: wrong \
-                  arguments, or a file that is not there or cannot be opened; of fw diff any failure, as 1 is \
-                  different\n  3  done, and something was lost, which is \
-                  listed\n\nStart with: fw tour"
+    after_help = AFTER_HELP
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -69,6 +68,12 @@ pub(crate) enum Command {
     Gen(Gen),
     /// Make sample files in ./fw-tour and show what fw can do with them
     Tour(Tour),
+    /// Check this build: versions, codecs, processor features, and a self-test per codec
+    Doctor(Doctor),
+    /// Print the completion script of a shell
+    Completions(Completions),
+    /// Print the manual page of fw or of a command, or write all pages into a directory
+    Man(Man),
 }
 
 impl Command {
@@ -88,6 +93,9 @@ impl Command {
             Self::Schema(_) => "schema",
             Self::Gen(_) => "gen",
             Self::Tour(_) => "tour",
+            Self::Doctor(_) => "doctor",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
         }
     }
 
@@ -107,8 +115,32 @@ impl Command {
             Self::Schema(Schema::Check(args)) => args.json,
             Self::Schema(Schema::Layout(args)) => args.json,
             Self::Schema(Schema::Diff(args)) => args.json,
+            Self::Doctor(args) => args.json,
+            Self::Completions(args) => args.json,
+            Self::Man(args) => args.json,
             _ => false,
         };
         if json { Voice::Json } else { Voice::Words }
     }
 }
+
+// Lines of at most 80 columns: help that is already formatted is not wrapped again.
+const AFTER_HELP: &str = "\
+Exit codes of every command:
+  0  fine, valid, equal
+  1  failed, invalid, different
+  2  usage: wrong arguments, or a file that does not exist or cannot be opened;
+     with fw diff any failure, because 1 means different
+  3  done, but something was lost; the losses are listed
+
+Environment:
+  FW_THREADS  threads of commands that have --threads (else TENSOGRAM_THREADS,
+              else one per processor)
+  NO_COLOR    no colour, unless --color always
+  COLUMNS     width of tables, instead of that of the terminal
+  TMPDIR      where standard input, pipes and whole remote files are kept
+              while a command reads them
+  AWS_…, GOOGLE_…, AZURE_…
+              credentials and endpoints of object stores
+
+Start with: fw tour";

@@ -5,12 +5,14 @@ pub(crate) mod cat;
 mod convert;
 mod decode;
 mod diff;
+mod doctor;
 pub(crate) mod dump;
 mod encode;
 mod generate;
 pub(crate) mod info;
 pub(crate) mod ls;
 mod ls_stream;
+mod manual;
 mod recover;
 mod schema;
 pub(crate) mod surveyed;
@@ -45,6 +47,9 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Schema(args) => schema::run(args),
         Command::Gen(args) => generate::run(args),
         Command::Tour(args) => tour::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     }
 }
 

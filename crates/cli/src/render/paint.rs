@@ -7,6 +7,8 @@ use crate::terminal::Terminal;
 pub(crate) enum Ink {
     /// The head of a table or a section.
     Head,
+    /// All is well.
+    Good,
     /// An error.
     Bad,
     /// A warning.
@@ -17,6 +19,7 @@ impl Ink {
     const fn code(self) -> &'static str {
         match self {
             Self::Head => "1",
+            Self::Good => "1;32",
             Self::Bad => "1;31",
             Self::Warn => "1;33",
         }

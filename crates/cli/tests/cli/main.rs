@@ -1,5 +1,6 @@
 //! The built `fw`, checked to the character: what it prints, where, and what it returns.
 
+mod about;
 mod capture;
 mod convert;
 mod failures;

@@ -51,6 +51,23 @@ pub struct CodecInfo {
 }
 
 impl CodecInfo {
+    /// Whether this build has it.
+    pub fn is_built(&self) -> bool {
+        match self.feature {
+            "packing" => cfg!(feature = "packing"),
+            "shuffle" => cfg!(feature = "shuffle"),
+            "zstd" => cfg!(feature = "zstd"),
+            "lz4" => cfg!(feature = "lz4"),
+            "rle" => cfg!(feature = "rle"),
+            "roaring" => cfg!(feature = "roaring"),
+            "blosc2" => cfg!(feature = "blosc2"),
+            "szip" => cfg!(feature = "szip"),
+            "zfp" => cfg!(feature = "zfp"),
+            "sz3" => cfg!(feature = "sz3"),
+            other => unreachable!("the feature {other} of a codec has no line here"),
+        }
+    }
+
     /// The error for a codec that this build does not have.
     pub fn missing(&self) -> CodecError {
         CodecError::unsupported(
