@@ -261,6 +261,12 @@ pub(crate) fn file(path: &Path, command: &str) -> Result<File> {
         return Err(Usage(text).into());
     }
     let _ = command;
+    // Pipes and devices, such as a serial port, are read as they come.
+    if let Ok(found) = std::fs::metadata(path)
+        && matches!(Kind::of(found.file_type()), Kind::Pipe | Kind::Device)
+    {
+        return File::open(path).with_context(|| path.display().to_string());
+    }
     let input = Input::local(path)?;
     File::open(input.path()).with_context(|| input.name().to_owned())
 }

@@ -72,3 +72,19 @@ fn pipes_with_names() {
     let status = Command::new("bash").args(["-c", &script]).current_dir(&folder).stdout(Stdio::null()).status();
     assert_eq!(status.expect("bash runs").code(), Some(0));
 }
+
+/// Commands that read as it comes take devices and pipes, and do not wait for the end.
+#[cfg(unix)]
+#[test]
+fn frames_come_from_devices_and_pipes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(fw(folder.path(), "tour").code, 0);
+    let whole = fine(folder.path(), "decode fw-tour/flight.bin -s fw-tour/robot.sf -p network");
+    let decode = format!("{} decode", env!("CARGO_BIN_EXE_fw"));
+    let script = format!("{decode} <(cat fw-tour/flight.bin) -s fw-tour/robot.sf -p network");
+    let output = Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().expect("bash runs");
+    assert_eq!((output.status.code(), output.stdout == whole.out), (Some(0), true));
+    let run = fw(folder.path(), "decode /dev/null -s fw-tour/robot.sf -p network");
+    assert_eq!(run.text(), "");
+    assert!(!run.err.contains("is a device"), "{}", run.err);
+}
