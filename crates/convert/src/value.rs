@@ -103,8 +103,9 @@ fn scalar(dtype: DType, bytes: &[u8]) -> Scalar {
             255 => Scalar::Single(f32::NAN),
             exponent => Scalar::Single(f32::powi(2.0, i32::from(exponent) - 127)),
         },
-        // Unsigned integers, and anything that is only bits to us.
-        _ => Scalar::Int(raw.cast_signed()),
+        DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => Scalar::Int(low.into()),
+        // Smaller than a byte: `scalars` has none of them.
+        DType::Bitmask | DType::Float6E2M3 | DType::Float6E3M2 | DType::Float4 => Scalar::Int(low.into()),
     }
 }
 

@@ -91,7 +91,9 @@ impl<'a> Block<'a> {
             DType::Float8E4M3Fnuz => small(SmallFloat::E4M3Fnuz),
             DType::Float8E5M2Fnuz => small(SmallFloat::E5M2Fnuz),
             DType::Float8E8M0 => small(SmallFloat::E8M0),
-            other => return Err(StatsError::Unsupported(other)),
+            DType::Bitmask | DType::Float6E2M3 | DType::Float6E3M2 | DType::Float4 => {
+                return Err(StatsError::Unsupported(dtype));
+            }
         })
     }
 

@@ -369,7 +369,7 @@ impl From<CodecError> for TensogramError {
             CodecErrorKind::Misuse | CodecErrorKind::Parameter => ErrorKind::Misuse,
             CodecErrorKind::Limit => ErrorKind::Limit,
             CodecErrorKind::Unsupported => ErrorKind::Unsupported,
-            _ => ErrorKind::Codec,
+            CodecErrorKind::Format => ErrorKind::Codec,
         };
         let fault = Fault::new(kind, error.code, error.to_string());
         match error.code {

@@ -6,8 +6,9 @@ use std::str::FromStr;
 macro_rules! dtypes {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $bits:literal, $unit:literal;)*) => {
         /// The type of one element.
+        ///
+        /// Complete: a `match` on it has an arm for each type, so that the compiler names every place that a new type concerns.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
         pub enum DType { $($(#[$doc])* $variant,)* }
 
         impl DType {
@@ -101,10 +102,15 @@ impl DType {
 
     /// True for types that can hold NaN or infinity in the IEEE way (complex numbers included).
     pub const fn has_non_finite(self) -> bool {
-        matches!(
-            self,
-            Self::Float16 | Self::BFloat16 | Self::Float32 | Self::Float64 | Self::Complex64 | Self::Complex128
-        )
+        match self {
+            Self::Float16 | Self::BFloat16 | Self::Float32 | Self::Float64 | Self::Complex64 | Self::Complex128 => true,
+            Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => false,
+            Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => false,
+            Self::Bitmask | Self::Bool => false,
+            // Where these have NaN or infinities, they are stored as they are: no format sets them aside.
+            Self::Float8E4M3 | Self::Float8E5M2 | Self::Float8E4M3Fnuz | Self::Float8E5M2Fnuz => false,
+            Self::Float8E8M0 | Self::Float6E2M3 | Self::Float6E3M2 | Self::Float4 => false,
+        }
     }
 }
 

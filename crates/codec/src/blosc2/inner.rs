@@ -38,7 +38,7 @@ impl Compressor {
     pub(super) fn room(&self, input_len: usize) -> usize {
         match self {
             Self::Lz4(_) => lz4_flex::block::get_maximum_output_size(input_len),
-            _ => input_len,
+            Self::BloscLz(_) | Self::Lz4Hc(..) | Self::Zlib(_) | Self::Zstd(..) => input_len,
         }
     }
 

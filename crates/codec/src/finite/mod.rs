@@ -63,7 +63,11 @@ impl Layout {
             DType::Complex64 => (4, 2, 0x7f80_0000, 0x7fc0_0000),
             DType::Float64 => (8, 1, 0x7ff0_0000_0000_0000, 0x7ff8_0000_0000_0000),
             DType::Complex128 => (8, 2, 0x7ff0_0000_0000_0000, 0x7ff8_0000_0000_0000),
-            _ => return None,
+            DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => return None,
+            DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => return None,
+            DType::Bitmask | DType::Bool => return None,
+            DType::Float8E4M3 | DType::Float8E5M2 | DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz => return None,
+            DType::Float8E8M0 | DType::Float6E2M3 | DType::Float6E3M2 | DType::Float4 => return None,
         };
         Some(Self { width, parts, exponent, sign: 1 << (width * 8 - 1), nan })
     }

@@ -7,9 +7,8 @@ use crate::spec::{Blosc2Codec, if_built};
 use crate::{Codec, CodecError, alloc};
 use fw_bytes::Span;
 
-/// How a mask is stored.
+/// How a mask is stored. Complete: the methods are a closed set of the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Method {
     /// The packed bits.
     None,

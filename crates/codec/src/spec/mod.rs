@@ -126,9 +126,8 @@ impl fmt::Display for KeyKind {
     }
 }
 
-/// Whether a parameter must be given.
+/// Whether a parameter must be given. Complete: a format that stores parameters handles each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Need {
     /// Always.
     Required,

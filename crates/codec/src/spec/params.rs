@@ -2,9 +2,8 @@
 
 use super::Key;
 
-/// The value of a parameter, however a format stores it.
+/// The value of a parameter, however a format stores it. Complete: a format that stores parameters handles every form.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Param<'a> {
     /// An integer.
     Integer(i128),

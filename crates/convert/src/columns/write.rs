@@ -321,11 +321,11 @@ fn header_fields(framing: Framing) -> [HeaderField; 3] {
 
 const fn role(role: Role) -> &'static str {
     match role {
+        Role::Value => "value",
         Role::Count => "count",
         Role::Length => "length",
         Role::Tag => "tag",
         Role::Valid => "valid",
-        _ => "value",
     }
 }
 

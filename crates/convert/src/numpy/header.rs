@@ -79,7 +79,9 @@ pub(crate) const fn descr(dtype: DType) -> Option<&'static str> {
         DType::Float64 => "<f8",
         DType::Complex64 => "<c8",
         DType::Complex128 => "<c16",
-        _ => return None,
+        DType::BFloat16 | DType::Bitmask => return None,
+        DType::Float8E4M3 | DType::Float8E5M2 | DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz => return None,
+        DType::Float8E8M0 | DType::Float6E2M3 | DType::Float6E3M2 | DType::Float4 => return None,
     })
 }
 

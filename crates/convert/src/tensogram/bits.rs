@@ -38,7 +38,12 @@ fn counted(dtype: DType, data: &[u8], sign: Sign) -> u64 {
         DType::Float64 => parts::<8, 1>(data, 0x7ff0 << 48, 0x7ff8 << 48, sign),
         DType::Complex64 => parts::<4, 2>(data, 0x7f80_0000, 0x7fc0_0000, sign),
         DType::Complex128 => parts::<8, 2>(data, 0x7ff0 << 48, 0x7ff8 << 48, sign),
-        _ => 0,
+        DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => 0,
+        DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => 0,
+        DType::Bitmask | DType::Bool => 0,
+        // Written as bytes, without masks.
+        DType::Float8E4M3 | DType::Float8E5M2 | DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz => 0,
+        DType::Float8E8M0 | DType::Float6E2M3 | DType::Float6E3M2 | DType::Float4 => 0,
     }
 }
 

@@ -9,9 +9,8 @@ use fw_tensor::DType;
 const MAX_COLUMNS: usize = 1 << 14;
 const MAX_PLACES: usize = 1 << 22;
 
-/// What a column holds.
+/// What a column holds. Complete: files of columns name each role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Role {
     /// Values of a field.
     Value,

@@ -28,22 +28,14 @@ use fw_tensor::DType;
 
 /// Whether the format has this element type (TG-A).
 pub const fn is_tensogram_dtype(dtype: DType) -> bool {
-    matches!(
-        dtype,
-        DType::Float16
-            | DType::BFloat16
-            | DType::Float32
-            | DType::Float64
-            | DType::Complex64
-            | DType::Complex128
-            | DType::Int8
-            | DType::Int16
-            | DType::Int32
-            | DType::Int64
-            | DType::UInt8
-            | DType::UInt16
-            | DType::UInt32
-            | DType::UInt64
-            | DType::Bitmask
-    )
+    match dtype {
+        DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => true,
+        DType::Complex64 | DType::Complex128 => true,
+        DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => true,
+        DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => true,
+        DType::Bitmask => true,
+        DType::Bool => false,
+        DType::Float8E4M3 | DType::Float8E5M2 | DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz => false,
+        DType::Float8E8M0 | DType::Float6E2M3 | DType::Float6E3M2 | DType::Float4 => false,
+    }
 }

@@ -120,10 +120,16 @@ fn element_text(dtype: DType, order: ByteOrder, bytes: &[u8]) -> String {
         DType::Int16 => show!(i16),
         DType::Int32 => show!(i32),
         DType::Int64 => show!(i64),
+        DType::UInt8 | DType::Bool => show!(u8),
         DType::UInt16 => show!(u16),
         DType::UInt32 => show!(u32),
         DType::UInt64 => show!(u64),
-        _ => show!(u8),
+        // Not part of the format, or smaller than a byte.
+        DType::Float8E4M3 | DType::Float8E5M2 | DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz => {
+            format!("{bytes:02x?}")
+        }
+        DType::Float8E8M0 | DType::Float6E2M3 | DType::Float6E3M2 | DType::Float4 => format!("{bytes:02x?}"),
+        DType::Bitmask => format!("{bytes:02x?}"),
     }
 }
 

@@ -148,7 +148,9 @@ fn complete(descriptor: &mut Cow<'_, DataObjectDescriptor>, derived: Derived) {
     // What the caller gave stays as given; only what was derived is added.
     let mut put = |key: &'static Key, value: Param<'_>| match key.need {
         Need::Written => drop(params.insert(key.name.to_owned(), stored(value))),
-        _ => drop(params.entry(key.name.to_owned()).or_insert_with(|| stored(value))),
+        Need::Required | Need::RequiredWith(_) | Need::Default(_) | Need::Derived => {
+            params.entry(key.name.to_owned()).or_insert_with(|| stored(value));
+        }
     };
     if let Some(encoding) = encoding {
         encoding.write(&mut put);

@@ -37,7 +37,7 @@ pub(crate) fn write_masks(masks: &Masks, options: &Options, payload_len: u64) ->
                 params.insert("codec".to_owned(), Value::from(codec.name()));
                 params.insert("level".to_owned(), Value::from(*level));
             }
-            _ => {}
+            Method::None | Method::Rle | Method::Roaring | Method::Lz4 | Method::Zstd { level: None } => {}
         }
         let mask = MaskDescriptor {
             method: stored.method.name().to_owned(),

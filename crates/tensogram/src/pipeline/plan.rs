@@ -64,8 +64,8 @@ pub(super) fn stored(param: Param<'_>) -> Value {
         Param::Float(number) => Value::from(number),
         Param::Text(text) => Value::from(text),
         Param::UnsignedList(numbers) => Value::Array(numbers.into_iter().map(Value::from).collect()),
-        // What has no form of its own is never written.
-        _ => Value::Null,
+        // Only lookups give this; no codec writes it.
+        Param::Other(_) => Value::Null,
     }
 }
 
