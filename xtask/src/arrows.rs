@@ -28,7 +28,19 @@ const ARROWS: &[(&str, &[&str])] = &[
 const TOP: &[&str] = &["fw-convert", "fw-look", "fw-edit", "framewright", "fw", "fw-explorer", "fw-conformance"];
 
 /// Crates whose `lib.rs` lists rooms in the order data flows: a room uses only rooms listed before it.
-const ORDERED: &[&str] = &["draw", "tensogram", "bintensors", "structframe", "schema", "codegen"];
+const ORDERED: &[&str] = &[
+    "bytes",
+    "tensor",
+    "source",
+    "report",
+    "draw",
+    "tensogram",
+    "bintensors",
+    "structframe",
+    "schema",
+    "dynamic",
+    "codegen",
+];
 
 /// One check per crate for the arrows between crates, and one per crate of [`ORDERED`] for those inside.
 pub(crate) fn check(context: &mut Context) -> Result<Outcome> {

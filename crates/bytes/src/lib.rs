@@ -20,15 +20,16 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
-pub mod checksum; // digests over byte ranges
-mod cursor; // reading, with an absolute position
-mod error; // what went wrong, and where
-mod limits; // caps on bytes, depth and items
+// Rooms in the order data flows: each uses only those before it.
 mod offset; // spans and alignment
-#[cfg(feature = "alloc")]
-mod sink; // appending, with lengths patched in later
+mod limits; // caps on bytes, depth and items
+mod error; // what went wrong, and where
+mod cursor; // reading, with an absolute position
 #[cfg(feature = "alloc")]
 mod step; // a decoder's answer: done, or these ranges first
+#[cfg(feature = "alloc")]
+mod sink; // appending, with lengths patched in later
+pub mod checksum; // digests over byte ranges
 
 pub use cursor::Cursor;
 pub use error::{Detail, ParseError};

@@ -19,23 +19,24 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod attributes; // what is said of one tensor, carried in a text map
-mod bintensors; // BinTensors as a tensor file
-mod cat; // one tensor to a stream
-mod columns; // struct-frame captures as Tensogram files of columns
-mod convert; // any format to any other
-mod diff; // two files, tensor by tensor
+// Rooms in the order data flows. The table of formats and the formats themselves refer to each other.
 mod error; // what can go wrong
-mod formats; // the table of formats, and what each of them answers
-mod gguf; // GGUF: header, blocks, reading
+mod value; // elements as numbers
 mod loss; // what a conversion could not keep
 mod model; // a file of named tensors, whatever its format
-mod numpy; // npy and npz
-mod safetensors; // safetensors: header, reading, writing
-mod shards; // checkpoints in several files with an index
-mod show; // info, ls, dump, validate
+mod attributes; // metadata of one tensor, carried in a text map
+mod formats; // the table of formats, and the trait that each of them implements
 mod tensogram; // Tensogram messages as a tensor file
-mod value; // elements as numbers
+mod bintensors; // BinTensors as a tensor file
+mod safetensors; // safetensors: header, reading, writing
+mod numpy; // npy and npz
+mod gguf; // GGUF: header, blocks, reading
+mod shards; // checkpoints in several files with an index
+mod convert; // any format to any other
+mod columns; // struct-frame captures as Tensogram files of columns
+mod diff; // two files, tensor by tensor
+mod cat; // one tensor to a stream
+mod show; // info, ls, dump, validate
 
 pub use attributes::belongs_to;
 pub use cat::{CatFormat, cat, write_elements};

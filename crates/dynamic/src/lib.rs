@@ -22,14 +22,15 @@
 //! Around payloads stand frames: a [`FrameCodec`] joins this crate with the readers and the writer of `fw-structframe`.
 #![forbid(unsafe_code)]
 
-mod codec; // fixed layout <-> values
-pub mod columns; // many payloads to typed columns, and back
+// Rooms in the order data flows: each uses only those before it.
 mod error; // what went wrong, on which path, at which byte
-mod frames; // frames <-> values, columns; which framing bytes have
-mod image; // wire layout <-> fixed layout
-mod json; // values <-> JSON
-mod line; // frames <-> lines of JSON
 mod value; // self-describing values
+mod image; // wire layout <-> fixed layout
+mod codec; // fixed layout <-> values
+mod json; // values <-> JSON
+pub mod columns; // many payloads to typed columns, and back
+mod frames; // frames <-> values, columns; which framing bytes have
+mod line; // frames <-> lines of JSON
 
 #[cfg(feature = "testing")]
 pub mod testing; // random values

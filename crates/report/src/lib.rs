@@ -11,11 +11,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod finding; // one thing worth saying
+// Rooms in the order data flows: each uses only those before it.
+mod finding; // one fault or remark
+mod report; // all findings, with a verdict
+mod tree; // bytes named range by range
 #[cfg(feature = "serde")]
 mod json; // the JSON form of all of these
-mod report; // all of them, with a verdict
-mod tree; // bytes named range by range
 
 pub use finding::{Finding, Severity};
 pub use report::Report;

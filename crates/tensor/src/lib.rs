@@ -10,12 +10,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod dtype; // element types, the union of what the formats know
-mod element; // Rust types that are elements
-mod error; // misuse of shapes, types and slices
+// Rooms in the order data flows: each uses only those before it.
+mod dtype; // element types: the union of those of all formats
 mod order; // byte order and swapping
 #[cfg(feature = "serde")]
 mod serial; // element types and byte orders by name
+mod element; // Rust types that are elements
+mod error; // misuse of shapes, types and slices
 mod shape; // counts and strides, checked
 mod slice; // N-dimensional selections, planned as contiguous ranges
 mod tuple; // selections from indices, ranges and tuples
