@@ -21,7 +21,7 @@ pub(crate) enum Outcome {
     Lossy,
 }
 
-/// How failures are told.
+/// How failures are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
     /// A line on standard error.
@@ -120,7 +120,7 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// An error about a copy of a file, to be told under the name that people know.
+/// An error about a copy of a file, to be reported under the name that the user knows.
 #[derive(Debug)]
 pub(crate) struct Retold {
     error: anyhow::Error,
@@ -148,7 +148,7 @@ impl Retold {
 
 impl std::fmt::Display for Retold {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.renamed(&told(&self.error)))
+        f.write_str(&self.renamed(&message_of(&self.error)))
     }
 }
 
@@ -168,7 +168,7 @@ fn io_kind(error: &anyhow::Error) -> Option<io::ErrorKind> {
 }
 
 /// What went wrong from the outside in, each thing once: some causes repeat themselves in what they caused.
-fn told(error: &anyhow::Error) -> String {
+fn message_of(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
         let words = cause.to_string();
@@ -222,7 +222,7 @@ fn fault(error: &anyhow::Error) -> Value {
             _ => "io_error",
         })
     });
-    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": told(error) });
+    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": message_of(error) });
     if let Some(position) = position {
         fault["position"] = position.into();
     }

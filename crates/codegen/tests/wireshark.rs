@@ -89,10 +89,10 @@ fn a_stream_that_splits_frames_is_put_together() {
     bench.tcp(&[whole, first.to_vec()].concat());
     bench.tcp(second);
     let rows = bench.fields(&["robot.frame_message", "robot.acknowledge.note", "robot.frame_checksum_good"]);
-    let told: Vec<&[String]> = rows.iter().filter(|row| !row[0].is_empty()).map(Vec::as_slice).collect();
-    assert_eq!(told.len(), 2, "{rows:?}");
+    let named: Vec<&[String]> = rows.iter().filter(|row| !row[0].is_empty()).map(Vec::as_slice).collect();
+    assert_eq!(named.len(), 2, "{rows:?}");
     assert_eq!(
-        (told[0][0].as_str(), told[1][0].as_str(), told[1][1].as_str()),
+        (named[0][0].as_str(), named[1][0].as_str(), named[1][1].as_str()),
         ("robot.Halt", "robot.Acknowledge", "on my way")
     );
 }

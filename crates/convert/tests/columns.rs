@@ -159,9 +159,9 @@ fn damage_is_listed_and_unknown_frames_are_kept() {
     let (done, again) = there_and_back(&schema, None, &bytes);
     assert!(again == good);
     let at = 4 + good.len();
-    let told: Vec<_> = done.losses.iter().map(ToString::to_string).collect();
+    let losses: Vec<_> = done.losses.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        losses,
         [
             "lost bytes: 4 bytes at byte 0 (0x0): no frame".to_owned(),
             format!("lost bytes: 26 bytes at byte {at} (0x{at:x}): a frame with a bad checksum"),

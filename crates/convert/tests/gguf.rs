@@ -256,17 +256,18 @@ fn files_of_the_reference_read_alike() {
     let mut seen = 0;
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let path = file.unwrap().path();
-        let told: serde_json::Value = serde_json::from_str(&run(&python, &["tell", path.to_str().unwrap()])).unwrap();
-        compare(&path, &told);
+        let reference: serde_json::Value =
+            serde_json::from_str(&run(&python, &["tell", path.to_str().unwrap()])).unwrap();
+        compare(&path, &reference);
         seen += 1;
     }
     assert_eq!(seen, 4);
 }
 
-fn compare(path: &Path, told: &serde_json::Value) {
+fn compare(path: &Path, reference: &serde_json::Value) {
     let file = open(path).unwrap();
-    assert_eq!(file.entries().len(), told["tensors"].as_array().unwrap().len());
-    for (index, (entry, theirs)) in file.entries().iter().zip(told["tensors"].as_array().unwrap()).enumerate() {
+    assert_eq!(file.entries().len(), reference["tensors"].as_array().unwrap().len());
+    for (index, (entry, theirs)) in file.entries().iter().zip(reference["tensors"].as_array().unwrap()).enumerate() {
         assert_eq!(entry.name, theirs["name"].as_str().unwrap());
         assert_eq!(serde_json::json!(entry.shape), theirs["shape"], "{}", entry.name);
         let named = entry.block_type.unwrap_or(theirs["type"].as_str().unwrap());
@@ -275,7 +276,7 @@ fn compare(path: &Path, told: &serde_json::Value) {
         assert_eq!(hex, theirs["data"].as_str().unwrap(), "{path:?} {}", entry.name);
     }
     let ours = file.metadata().unwrap();
-    let theirs = told["fields"].as_object().unwrap();
+    let theirs = reference["fields"].as_object().unwrap();
     assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
     for (key, text) in ours {
         let value = match file.json_keys().contains(key) {

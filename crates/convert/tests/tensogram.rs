@@ -141,9 +141,9 @@ fn foreign_files_are_named_and_their_losses_listed() {
     assert_eq!(losses.len(), 3, "{losses:?}");
     let notes: Vec<Feature> = done.notes.iter().map(|note| note.feature).collect();
     assert_eq!(notes, [Feature::Messages, Feature::Encoding, Feature::Encoding]);
-    let told: Vec<String> = Loss::grouped(&done.notes).iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = Loss::grouped(&done.notes).iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        notes,
         [
             "note, messages: 2 messages become one list, and one message in a Tensogram file; names begin with the number of \
              their message",

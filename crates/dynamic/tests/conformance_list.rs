@@ -60,10 +60,10 @@ fn decode(schema: &Schema, framing: Framing, bytes: &[u8]) -> Vec<String> {
     let whole: Vec<String> = frames.read(bytes).map(tell).collect();
     for len in [1, 2, 3, 7, 64, 1000] {
         let mut stream = frames.stream();
-        let mut told = Vec::new();
-        bytes.chunks(len).for_each(|chunk| stream.read(chunk, |event| told.push(tell(event))));
-        stream.finish(|event| told.push(tell(event)));
-        assert_eq!(told, whole, "in chunks of {len}");
+        let mut events = Vec::new();
+        bytes.chunks(len).for_each(|chunk| stream.read(chunk, |event| events.push(tell(event))));
+        stream.finish(|event| events.push(tell(event)));
+        assert_eq!(events, whole, "in chunks of {len}");
     }
     whole
 }
@@ -135,7 +135,7 @@ fn row_4_every_negative_scenario_is_rejected() {
         bytes[at] = byte;
         bytes
     };
-    for (bytes, told) in [
+    for (bytes, event) in [
         (change(8, 0x9f), "bad checksum"),
         (change(9, 0x53), "bad checksum"),
         (change(2, 0xff), "truncated"),
@@ -146,14 +146,14 @@ fn row_4_every_negative_scenario_is_rejected() {
         (ping[..3].to_vec(), "truncated"),
         (b"only noise".to_vec(), "skipped"),
     ] {
-        assert_eq!(decode(&schema, standard, &bytes), [told], "{bytes:02x?}");
+        assert_eq!(decode(&schema, standard, &bytes), [event], "{bytes:02x?}");
     }
     assert_eq!(decode(&schema, standard, &[]), Vec::<String>::new());
     assert_eq!(decode(&schema, Profile::Sensor.framing(), &hex("70 07 34 12")), ["truncated"]);
     // Failed frames and noise cost nothing that follows.
     let stream = [change(9, 0), ping.clone(), b"noise".to_vec(), ping.clone(), change(4, 0), ping].concat();
-    let told = decode(&schema, standard, &stream);
-    assert_eq!(told.iter().filter(|line| line.contains("Ping")).count(), 3, "{told:?}");
+    let events = decode(&schema, standard, &stream);
+    assert_eq!(events.iter().filter(|line| line.contains("Ping")).count(), 3, "{events:?}");
     let folder = root().join("13-negative");
     let manifest = read_json(&folder.join("manifest.json"));
     let scenarios = manifest["scenarios"].as_array().unwrap();

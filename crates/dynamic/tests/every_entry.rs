@@ -153,12 +153,12 @@ fn every_frame_of_every_case() {
             for frame in case["frames"].as_array().unwrap() {
                 let what = frame["file"].as_str().unwrap();
                 let framing = framing(frame);
-                let told = read(&codec, framing, &file(&dir, frame), what);
+                let found = read(&codec, framing, &file(&dir, frame), what);
                 frames += 1;
                 if is_cut(framing, message) {
                     continue;
                 }
-                let [line] = told.events.as_slice() else { panic!("{what}: {:?}", told.events) };
+                let [line] = found.events.as_slice() else { panic!("{what}: {:?}", found.events) };
                 let line: Json = serde_json::from_str(line).unwrap();
                 let seen = codec.value_from_json(message, &line["values"]).unwrap();
                 let untagged = message.unions.iter().any(|union| union.discriminator.is_empty());
@@ -171,8 +171,8 @@ fn every_frame_of_every_case() {
                         assert_eq!(found, wanted, "{what} {key}");
                     }
                 }
-                let [table] = told.tables.as_slice() else { panic!("{what}: {:?}", told.tables) };
-                assert!(told.strays.is_empty() && table.irregular.is_empty(), "{what}");
+                let [table] = found.tables.as_slice() else { panic!("{what}: {:?}", found.tables) };
+                assert!(found.strays.is_empty() && table.irregular.is_empty(), "{what}");
                 compare_columns(&schema, message, &seen, &table.columns, what);
             }
             cases += 1;
@@ -192,12 +192,12 @@ fn every_evolution_case() {
             let message = schema.find(case["message"].as_str().unwrap()).unwrap();
             let bytes = file(&dir, case);
             let framing = framing(case);
-            let told = read(&codec, framing, &bytes, what);
-            let [line] = told.events.as_slice() else { panic!("{what}: {:?}", told.events) };
-            assert_eq!((told.counters.frames, told.counters.crc_failures), (1, 0), "{what}");
+            let found = read(&codec, framing, &bytes, what);
+            let [line] = found.events.as_slice() else { panic!("{what}: {:?}", found.events) };
+            assert_eq!((found.counters.frames, found.counters.crc_failures), (1, 0), "{what}");
             let line: Json = serde_json::from_str(line).unwrap();
             let value = codec.value_from_json(message, &line["values"]).unwrap();
-            compare_columns(&schema, message, &value, &told.tables[0].columns, what);
+            compare_columns(&schema, message, &value, &found.tables[0].columns, what);
             // The columns give the frame back, whatever the reader does not understand of it.
             let frames = FrameCodec::new(&codec, framing);
             let mut again = Vec::new();
@@ -217,9 +217,9 @@ fn every_stream_and_every_negative_scenario() {
         let codec = Codec::new(&schema);
         for entry in manifest["streams"].as_array().unwrap() {
             let what = entry["id"].as_str().unwrap();
-            let told = read(&codec, framing(entry), &file(&dir, entry), what);
+            let found = read(&codec, framing(entry), &file(&dir, entry), what);
             let due = |key: &str| entry[key].as_array().unwrap().len();
-            assert_eq!(told.counters.frames as usize, due("must_deliver") + due("may_also_deliver"), "{what}");
+            assert_eq!(found.counters.frames as usize, due("must_deliver") + due("may_also_deliver"), "{what}");
             inputs += 1;
         }
     }
@@ -228,9 +228,9 @@ fn every_stream_and_every_negative_scenario() {
             let schema = schema(&dir, entry.get("schema").unwrap_or(&manifest["schema"]));
             let codec = Codec::new(&schema);
             let what = entry["scenario"].as_str().unwrap();
-            let told = read(&codec, framing(entry), &file(&dir, entry), what);
+            let found = read(&codec, framing(entry), &file(&dir, entry), what);
             let valid = entry["items"].as_array().unwrap().iter().filter(|item| item["result"] == "Valid").count();
-            assert_eq!(told.counters.frames as usize, valid, "{what}");
+            assert_eq!(found.counters.frames as usize, valid, "{what}");
             inputs += 1;
         }
     }

@@ -118,7 +118,7 @@ impl Command {
             Self::Doctor(args) => args.json,
             Self::Completions(args) => args.json,
             Self::Man(args) => args.json,
-            _ => false,
+            Self::Cat(_) | Self::Schema(Schema::Fmt(_)) | Self::Tour(_) => false,
         };
         if json { Voice::Json } else { Voice::Words }
     }

@@ -81,7 +81,7 @@ fn named_tensor(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) ->
 /// Writes a tensor of a file that people know as `shown`.
 pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown: &str) -> Result<()> {
     let mut out = output(args)?;
-    cat(file, name, &args.selection(), args.form(), &mut out).map_err(|error| told(shown, error))?;
+    cat(file, name, &args.selection(), args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
     out.flush()?;
     Ok(())
 }
@@ -92,7 +92,7 @@ pub(crate) fn write(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown:
         return Err(Usage(format!("NumPy has no element type for {dtype}; leave out --npy")).into());
     }
     let mut out = output(args)?;
-    write_elements(dtype, shape, data, args.form(), &mut out).map_err(|error| told(shown, error))?;
+    write_elements(dtype, shape, data, args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
     out.flush()?;
     Ok(())
 }
@@ -107,8 +107,8 @@ fn output(args: &Cat) -> Result<BufWriter<StdoutLock<'static>>> {
     Ok(BufWriter::new(out))
 }
 
-/// What the user could have said otherwise is usage.
-fn told(shown: &str, error: ConvertError) -> anyhow::Error {
+/// Turns errors that another command line avoids into usage errors.
+fn as_usage(shown: &str, error: ConvertError) -> anyhow::Error {
     match error {
         ConvertError::NotFound(name) => Usage(format!("no tensor {name:?} in {shown}; fw ls lists them")).into(),
         error if error.code() == "invalid_slice" => Usage(format!("{shown}: {error}")).into(),

@@ -40,9 +40,9 @@ pub(crate) fn run(args: &Tour) -> Result<Outcome> {
 
 /// Makes the files, and tells about them.
 fn guided(directory: &Path) -> Result<String> {
-    let mut told = String::new();
+    let mut text = String::new();
     let mut say = |title: &str, body: &str| {
-        told += &format!("{title}\n\n{}\n", body.lines().map(|line| format!("    {line}\n")).collect::<String>());
+        text += &format!("{title}\n\n{}\n", body.lines().map(|line| format!("    {line}\n")).collect::<String>());
     };
     let forecast = directory.join("forecast.tgm");
     let file = write_forecast(&forecast)?;
@@ -64,7 +64,7 @@ fn guided(directory: &Path) -> Result<String> {
     say("7. Convert to NumPy (fw convert) and compare (fw diff)", &converted(&forecast, &arrays)?);
     say("8. Write a robot's frames from JSON (fw encode), and read them again (fw decode)", &robot(directory)?);
     say("9. Turn the capture into columns (fw convert) and back", &flight(directory)?);
-    Ok(told + &next_steps())
+    Ok(text + &next_steps())
 }
 
 fn listed(file: &TensogramFile) -> Result<String> {

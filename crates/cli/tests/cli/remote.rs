@@ -269,7 +269,7 @@ fn credentials_come_from_the_environment() {
         );
         assert!(request.contains("a-token-of-the-environment"), "{request}");
     }
-    // An option wins over the environment; secrets are not told.
+    // An option wins over the environment; secrets are not listing.
     let line = "info s3://bucket/absent.tgm --json --store-option aws_access_key_id=FROMANOPTION";
     let absent = fw_with(path, line, &environment);
     assert_eq!(absent.json()["error"]["code"], "remote_not_found", "{}", absent.text());
@@ -289,8 +289,8 @@ fn servers_with_a_certificate_of_their_own_are_trusted_when_told_to() {
     assert_eq!((unknown.code, &unknown.json()["error"]["code"]), (1, &"remote_failed".into()), "{}", unknown.text());
     let words = unknown.json()["error"]["message"].to_string();
     assert!(words.contains(&url) && words.to_lowercase().contains("certificate"), "{words}");
-    let told = fine(path, &format!("ls {url} --store-option root_certificate=ca.pem"));
-    assert_eq!(told.text(), expected.text());
+    let listing = fine(path, &format!("ls {url} --store-option root_certificate=ca.pem"));
+    assert_eq!(listing.text(), expected.text());
     let authority = path.join("ca.pem");
     let from_environment = fw_with(path, &format!("ls {url}"), &[("SSL_CERT_FILE", authority.to_str().unwrap())]);
     assert_eq!((from_environment.code, from_environment.text()), (0, expected.text()), "{}", from_environment.err);

@@ -99,8 +99,8 @@ impl Bench {
         let output = command.env("HOME", self.folder.path()).output().unwrap();
         let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{errors}");
-        for told in [&text, &errors] {
-            let wrong = told.lines().find(|line| line.contains("Lua Error") || line.contains("lua_script"));
+        for output in [&text, &errors] {
+            let wrong = output.lines().find(|line| line.contains("Lua Error") || line.contains("lua_script"));
             assert_eq!(wrong, None);
         }
         // Whoever runs the tests as root is warned of that; nothing else.

@@ -65,24 +65,24 @@ impl Fetcher {
         let answer = self.location.store.get_opts(&self.location.path, GetOptions::default()).await;
         let answer = answer.map_err(|error| self.explain(&error))?;
         let mut version = Version::of(&answer.meta);
-        let told = Some(version.len).filter(|len| *len != UNKNOWN_LEN);
-        if let Some(len) = told
+        let stated_len = Some(version.len).filter(|len| *len != UNKNOWN_LEN);
+        if let Some(len) = stated_len
             && len > limit
         {
             return Err(self.too_long(&format!("it has {len} bytes"), limit));
         }
-        let whole = self.gather(answer, told, limit).await?;
+        let whole = self.gather(answer, stated_len, limit).await?;
         version.len = whole.len().map_err(|error| self.spilling(&error))?;
-        match told {
-            Some(told) if told != version.len => {
-                let detail = format!("the answer ended after {} of {told} bytes", version.len);
+        match stated_len {
+            Some(stated_len) if stated_len != version.len => {
+                let detail = format!("the answer ended after {} of {stated_len} bytes", version.len);
                 Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail))
             }
             _ => Ok((whole, version)),
         }
     }
 
-    async fn gather(&self, answer: GetResult, told: Option<u64>, limit: u64) -> Result<Whole, RemoteError> {
+    async fn gather(&self, answer: GetResult, stated_len: Option<u64>, limit: u64) -> Result<Whole, RemoteError> {
         let mut stream = answer.into_stream();
         let mut held = BytesMut::new();
         let mut spill: Option<File> = None;
@@ -98,7 +98,7 @@ impl Fetcher {
                 return Err(self.too_long("it is longer", limit));
             }
             if let Some(progress) = &self.options.progress {
-                progress(Progress { traffic: self.counters.now(), object_len: told.unwrap_or(0) });
+                progress(Progress { traffic: self.counters.now(), object_len: stated_len.unwrap_or(0) });
             }
             held.extend_from_slice(&piece);
             if have > self.options.full_read_memory && (spill.is_none() || held.len() >= SPILLED_AT_ONCE) {

@@ -15,7 +15,7 @@ impl Serialize for DataObjectDescriptor {
 
 impl<'de> Deserialize<'de> for DataObjectDescriptor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_map(MetadataMap::deserialize(deserializer)?, 0).map_err(told)
+        Self::from_map(MetadataMap::deserialize(deserializer)?, 0).map_err(without_position)
     }
 }
 
@@ -28,7 +28,7 @@ impl Serialize for GlobalMetadata {
 
 impl<'de> Deserialize<'de> for GlobalMetadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_value(Value::deserialize(deserializer)?, 0).map_err(told)
+        Self::from_value(Value::deserialize(deserializer)?, 0).map_err(without_position)
     }
 }
 
@@ -41,12 +41,12 @@ impl Serialize for MasksMetadata {
 
 impl<'de> Deserialize<'de> for MasksMetadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_value(Value::deserialize(deserializer)?, 0).map_err(told)
+        Self::from_value(Value::deserialize(deserializer)?, 0).map_err(without_position)
     }
 }
 
 /// The error without a byte position: the bytes are not those of a message.
-fn told<E: Error>(error: TensogramError) -> E {
+fn without_position<E: Error>(error: TensogramError) -> E {
     match error.fault() {
         Some(fault) if fault.path().is_empty() => E::custom(fault.message()),
         Some(fault) => E::custom(format_args!("{}: {}", fault.path(), fault.message())),

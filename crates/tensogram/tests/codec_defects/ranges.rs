@@ -84,11 +84,11 @@ fn szip_offsets_are_true_and_never_trusted() {
     let numbers: Vec<i128> = offsets.iter().map(|offset| offset.as_integer().unwrap()).collect();
     for shift in [0, -1, 1, -9, 5] {
         for stride in [1, 3, 63] {
-            let told = numbers
+            let shifted = numbers
                 .iter()
                 .enumerate()
                 .map(|(at, number)| Value::Integer(if at > 0 && at % stride == 0 { number + shift } else { *number }));
-            let lying = object.descriptor().clone().with_param("szip_block_offsets", Value::Array(told.collect()));
+            let lying = object.descriptor().clone().with_param("szip_block_offsets", Value::Array(shifted.collect()));
             let Ok(lying) = pre_encoded(&lying, object.payload()) else { continue };
             assert_eq!(read(&lying).unwrap(), data, "shift {shift} every {stride}");
             let view = MessageView::open(&lying).unwrap();

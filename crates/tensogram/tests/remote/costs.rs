@@ -245,17 +245,17 @@ fn a_listing_reads_no_payload() {
 }
 
 #[test]
-fn progress_is_told() {
+fn progress_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     irregular(folder.path(), 3);
     let Some(server) = Server::files(folder.path()) else { return };
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let listener = Arc::clone(&told);
+    let reports = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let listener = Arc::clone(&reports);
     let options = quick().with_progress(move |progress| listener.lock().unwrap().push(progress));
     let remote = open_source(&format!("http://{}/irregular.tgm", server.address), &options).unwrap();
     remote.read_message(1usize).unwrap();
-    let told = told.lock().unwrap();
-    assert!(told.len() >= 2 && told.is_sorted_by_key(|progress| progress.traffic.received));
-    assert_eq!(told.last().unwrap().traffic, remote.traffic());
-    assert_eq!(told[0].object_len, remote.source().object_len());
+    let reports = reports.lock().unwrap();
+    assert!(reports.len() >= 2 && reports.is_sorted_by_key(|progress| progress.traffic.received));
+    assert_eq!(reports.last().unwrap().traffic, remote.traffic());
+    assert_eq!(reports[0].object_len, remote.source().object_len());
 }

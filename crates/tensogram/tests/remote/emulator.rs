@@ -222,24 +222,26 @@ impl Objects {
         if !condition.is_empty() && condition != tag(*count) {
             return Answer::new(412);
         }
-        let told = |status| {
+        let answer = |status| {
             Answer::new(status)
                 .with("ETag", tag(*count))
                 .with("Last-Modified", "Tue, 03 Mar 2026 10:00:00 GMT")
                 .with("x-goog-generation", count.to_string())
         };
         if request.method == "HEAD" {
-            return told(200).with("Content-Length", bytes.len().to_string());
+            return answer(200).with("Content-Length", bytes.len().to_string());
         }
-        let Some(range) = request.header("range").strip_prefix("bytes=") else { return told(200).body(bytes.clone()) };
+        let Some(range) = request.header("range").strip_prefix("bytes=") else {
+            return answer(200).body(bytes.clone());
+        };
         let (start, last) = range.split_once('-').unwrap();
         let start: usize = start.parse().unwrap();
         if start >= bytes.len() {
             return Answer::new(416).with("Content-Range", format!("bytes */{}", bytes.len()));
         }
         let end = last.parse::<usize>().map_or(bytes.len(), |last| bytes.len().min(last + 1));
-        let told = told(206).with("Content-Range", format!("bytes {start}-{}/{}", end - 1, bytes.len()));
-        told.body(&bytes[start..end])
+        let answer = answer(206).with("Content-Range", format!("bytes {start}-{}/{}", end - 1, bytes.len()));
+        answer.body(&bytes[start..end])
     }
 }
 
