@@ -159,16 +159,5 @@ impl Pipeline {
 }
 
 // The tests go through every codec.
-#[cfg(all(
-    test,
-    feature = "packing",
-    feature = "shuffle",
-    feature = "zstd",
-    feature = "lz4",
-    feature = "rle",
-    feature = "roaring",
-    feature = "blosc2",
-    feature = "szip",
-    feature = "zfp"
-))]
+#[cfg(all(test, feature = "default"))]
 mod tests;
