@@ -18,6 +18,7 @@ pub(crate) trait Door {
     fn first_metadata(&self, message: MessageIndex, options: &DecodeOptions) -> Result<GlobalMetadata>;
     fn descriptors(&self, message: MessageIndex, options: &DecodeOptions) -> Result<MessageDescription>;
     fn object_count(&self, message: MessageIndex, options: &DecodeOptions) -> Result<usize>;
+    fn survey(&self, message: MessageIndex, options: &DecodeOptions) -> Result<Survey>;
     fn decode(&self, message: MessageIndex, options: &DecodeOptions) -> Result<DecodedMessage>;
     /// Positions count from the start of the file.
     fn object_head(&self, message: MessageIndex, object: usize, options: &DecodeOptions) -> Result<ObjectHead>;
@@ -122,6 +123,16 @@ macro_rules! door {
             fn object_count(&$self, message: MessageIndex, options: &DecodeOptions) -> Result<usize> {
                 let $work = $self.0.object_count_with(message, options);
                 $done
+            }
+
+            fn survey(&$self, message: MessageIndex, options: &DecodeOptions) -> Result<Survey> {
+                let one = [message];
+                let $work = $self.0.surveys_with(&one, options);
+                let surveys = $done?;
+                let $work = $self.0.survey_with(message, options);
+                let alone = $done?;
+                assert_eq!(format!("{surveys:?}"), format!("[{alone:?}]"), "a batch of one");
+                Ok(alone)
             }
 
             fn decode(&$self, message: MessageIndex, options: &DecodeOptions) -> Result<DecodedMessage> {
@@ -235,6 +246,10 @@ macro_rules! message_door {
 
             fn object_count(&$self, $index: MessageIndex, $options: &DecodeOptions) -> Result<usize> {
                 $open.map(|message| message.object_count()).map_err($place)
+            }
+
+            fn survey(&$self, $index: MessageIndex, $options: &DecodeOptions) -> Result<Survey> {
+                $open.map(|message| survey_with(&message.bytes(), $options)).map_err($place)
             }
 
             fn decode(&$self, $index: MessageIndex, $options: &DecodeOptions) -> Result<DecodedMessage> {
