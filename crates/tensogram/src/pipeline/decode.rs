@@ -42,6 +42,7 @@ pub(crate) fn decode_values<T: Element>(object: &impl Encoded, options: &DecodeO
     let pipeline = limited_pipeline(object.descriptor(), object.payload_len(), &options.limits)?;
     check_type::<T>(object.descriptor())?;
     if let Some(values) = in_place(object).and_then(|bytes| <[T]>::ref_from_bytes(bytes).ok()) {
+        check_memory::<T>(values.len())?;
         return Ok(values.to_vec());
     }
     // Nothing is reserved before the payload could truly decode to this many.
@@ -55,7 +56,16 @@ pub(crate) fn decode_values<T: Element>(object: &impl Encoded, options: &DecodeO
 pub(crate) fn values_for<T: Element>(descriptor: &DataObjectDescriptor) -> Result<Vec<T>> {
     check_type::<T>(descriptor)?;
     let count = usize::try_from(descriptor.element_count()?).map_err(|_| too_large())?;
+    check_memory::<T>(count)?;
     Ok(vec![T::new_zeroed(); count])
+}
+
+/// Fails if there is no memory for so many values: `vec!` and `to_vec` would end the process. No page is touched.
+fn check_memory<T>(count: usize) -> Result<()> {
+    Vec::<T>::new().try_reserve_exact(count).map_err(|_| {
+        let message = format!("no memory for {count} values of {} bytes each", size_of::<T>());
+        TensogramError::Encoding(Fault::limit("out_of_memory", message))
+    })
 }
 
 /// Whether the payload of an object is its elements: no codec, no masks, and as many bytes as the shape says.
@@ -164,4 +174,17 @@ fn restore(object: &impl Encoded, options: &DecodeOptions, out: &mut [u8]) -> Re
 
 fn output_order(descriptor: &DataObjectDescriptor, options: &DecodeOptions) -> ByteOrder {
     if options.native_byte_order { ByteOrder::NATIVE } else { descriptor.byte_order }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fw_tensor::DType;
+
+    #[test]
+    fn more_values_than_memory_holds_are_an_error() {
+        let descriptor = DataObjectDescriptor::new(DType::Float64, &[1 << 60]).unwrap();
+        let error = values_for::<f64>(&descriptor).unwrap_err();
+        assert_eq!((error.code(), error.kind()), ("out_of_memory", ErrorKind::Limit));
+    }
 }
