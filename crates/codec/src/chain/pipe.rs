@@ -1,4 +1,4 @@
-//! Stages by type, completed from the tensor they are for.
+//! Typed pipelines, completed from the tensor they encode.
 
 use super::{
     Blosc2Codec, Blosc2Settings, Compression, Encoding, Filter, Lz4Settings, RleSettings, RoaringSettings,
@@ -8,10 +8,11 @@ use crate::CodecError;
 use crate::spec::refused;
 use fw_tensor::{ByteOrder, DType};
 
-/// How a tensor is coded, without what follows from the tensor: the element size of a shuffle and how the samples of szip
-/// lie in memory are filled in by [`Pipe::stages`]; what simple packing derives from the values, when they are encoded.
+/// A pipeline that says how to encode a tensor, without parameters that can be derived from the tensor.
 ///
-/// A pipe is at most one encoding ([`Pipe::pack`]), one filter ([`Pipe::shuffle`]) and one compressor, in this order.
+/// [`Pipe::stages`] fills in the element size of a shuffle and the sample layout of szip; simple packing derives its scale from
+/// the values while it encodes them. A pipe has at most one encoding ([`Pipe::pack`]), one filter ([`Pipe::shuffle`]) and one
+/// compressor, in this order.
 ///
 /// ```
 /// use fw_codec::chain::{Blosc2Codec, Pipe, Sz3Mode, ZstdSettings};
@@ -23,10 +24,10 @@ use fw_tensor::{ByteOrder, DType};
 /// # };
 ///
 /// let packed = Pipe::pack(16).szip(); // doubles as 16-bit integers, entropy-coded
-/// let planes = Pipe::shuffle().zstd(3); // bytes of equal significance side by side, then Zstandard
-/// let accurate = Pipe::zfp_accuracy(0.01); // doubles, off by at most a hundredth
-/// let bounded = Pipe::sz3(Sz3Mode::Rel, 1e-4); // doubles, off by at most a part of their range
-/// let blocks = Pipe::blosc2(Blosc2Codec::Lz4, 5); // blocks that decode one by one
+/// let planes = Pipe::shuffle().zstd(3); // bytes grouped by significance, then Zstandard
+/// let accurate = Pipe::zfp_accuracy(0.01); // doubles with an absolute error of at most 0.01
+/// let bounded = Pipe::sz3(Sz3Mode::Rel, 1e-4); // doubles with an error of at most 1e-4 of their range
+/// let blocks = Pipe::blosc2(Blosc2Codec::Lz4, 5); // blocks that can be decoded one by one
 /// let settings = Pipe::compress(ZstdSettings::default()); // any settings of a codec
 /// # check(packed, DType::Float64);
 /// # check(planes, DType::Float32);
@@ -41,7 +42,7 @@ pub struct Pipe {
     compression: Compressor,
 }
 
-/// A [`Pipe`] that still takes a compressor. Without one it is complete too.
+/// A [`Pipe`] to which a compressor can still be added; it is complete without one, too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenPipe {
     encoding: Encoding,
@@ -72,88 +73,87 @@ impl Default for Compressor {
 }
 
 impl Pipe {
-    /// The bytes of the values as they are.
+    /// Stores the bytes of the values as they are.
     pub fn raw() -> Self {
         Self::default()
     }
 
-    /// Doubles as integers of this many bits, 0 to 64; the scale is derived from the values.
+    /// Packs doubles into integers of `bits` bits, 0 to 64; the scale is derived from the values.
     pub fn pack(bits: u64) -> OpenPipe {
         Self::encode(SimplePacking::bits(bits))
     }
 
-    /// An encoding with these settings.
+    /// Encodes with the given settings.
     pub fn encode(encoding: impl Into<Encoding>) -> OpenPipe {
         OpenPipe { encoding: encoding.into(), shuffle: Shuffle::None }
     }
 
-    /// Bytes of equal significance side by side.
+    /// Groups bytes by significance: the first bytes of all elements, then the second ones, and so on.
     pub fn shuffle() -> OpenPipe {
         OpenPipe::default().shuffle()
     }
 
-    /// A compressor with these settings, without an encoding or a filter before it.
+    /// Compresses with the given settings, without an encoding or a filter.
     pub fn compress(compression: impl Into<Compression>) -> Self {
         OpenPipe::default().compress(compression)
     }
 
-    /// CCSDS 121 entropy coding of samples of up to 32 bits.
+    /// Compresses samples of up to 32 bits with szip (CCSDS 121); flags that fit the element type are filled in.
     pub fn szip() -> Self {
         OpenPipe::default().szip()
     }
 
-    /// Zstandard at a level; 3 is usual.
+    /// Compresses with Zstandard at `level`, from negative (fast) to 22 (small); 3 is usual.
     pub fn zstd(level: i32) -> Self {
         OpenPipe::default().zstd(level)
     }
 
-    /// LZ4.
+    /// Compresses with LZ4.
     pub fn lz4() -> Self {
         OpenPipe::default().lz4()
     }
 
-    /// Blosc2 with a codec inside, at a level from 0 to 9; `lz4` and 5 are usual.
+    /// Compresses with Blosc2, which uses `codec` for its blocks, at `level` 0 (stored) to 9 (small); `lz4` and 5 are usual.
     pub fn blosc2(codec: Blosc2Codec, level: i32) -> Self {
         OpenPipe::default().blosc2(codec, level)
     }
 
-    /// Doubles at this many bits per value (zfp).
+    /// Compresses doubles with zfp at a fixed rate of `bits` bits per value, above 0 and at most 256. Lossy.
     pub fn zfp_rate(bits: f64) -> Self {
         Self::compress(ZfpSettings::FixedRate { zfp_rate: bits })
     }
 
-    /// Doubles with this many bit planes per block (zfp).
+    /// Compresses doubles with zfp and keeps `planes` bit planes per block; 0 and anything above 64 mean all 64. Lossy.
     pub fn zfp_precision(planes: u32) -> Self {
         Self::compress(ZfpSettings::FixedPrecision { zfp_precision: planes })
     }
 
-    /// Doubles with at most this absolute error (zfp).
+    /// Compresses doubles with zfp so that the absolute error is at most `tolerance`, which is positive and finite.
     pub fn zfp_accuracy(tolerance: f64) -> Self {
         Self::compress(ZfpSettings::FixedAccuracy { zfp_tolerance: tolerance })
     }
 
-    /// Doubles within an error bound (sz3).
+    /// Compresses doubles with sz3 within an error bound; `mode` says what `bound` means.
     pub fn sz3(mode: Sz3Mode, bound: f64) -> Self {
         Self::compress(Sz3Settings { sz3_error_bound_mode: mode, sz3_error_bound: bound })
     }
 
-    /// Run lengths of a bit mask.
+    /// Compresses a bit mask as run lengths.
     pub fn rle() -> Self {
         Self::compress(RleSettings)
     }
 
-    /// A bit mask as a Roaring bitmap.
+    /// Compresses a bit mask as a Roaring bitmap.
     pub fn roaring() -> Self {
         Self::compress(RoaringSettings)
     }
 
-    /// The stages for a tensor of this type and byte order.
+    /// Returns the stages for a tensor of this type and byte order.
     ///
-    /// Whether they go together, and fit the tensor, is checked by [`super::Pipeline::new`].
+    /// [`super::Pipeline::new`] checks that they can be combined and fit the tensor.
     ///
     /// # Errors
-    /// `unsupported_combination` for a shuffle of packed values that are not whole bytes; [`OpenPipe::shuffle_by`] states a
-    /// size.
+    /// `unsupported_combination` if packed values to be shuffled are not whole bytes; use [`OpenPipe::shuffle_by`] then.
     pub fn stages(&self, dtype: DType, byte_order: ByteOrder) -> Result<Stages, CodecError> {
         let OpenPipe { encoding, shuffle } = &self.open;
         let filter = match shuffle {
@@ -176,39 +176,39 @@ impl Pipe {
 }
 
 impl OpenPipe {
-    /// Then bytes of equal significance side by side; elements are as wide as the tensor's, or as its packed values.
+    /// Then groups bytes by significance; the element size is that of the tensor, or of its packed values.
     #[must_use]
     pub fn shuffle(self) -> Self {
         Self { shuffle: Shuffle::ByElement, ..self }
     }
 
-    /// The same with elements of this many bytes.
+    /// Then groups bytes by significance, with elements of `element_size` bytes.
     #[must_use]
     pub fn shuffle_by(self, element_size: u64) -> Self {
         Self { shuffle: Shuffle::By(element_size), ..self }
     }
 
-    /// Then a compressor with these settings.
+    /// Then compresses with the given settings.
     pub fn compress(self, compression: impl Into<Compression>) -> Pipe {
         Pipe { open: self, compression: Compressor::Given(compression.into()) }
     }
 
-    /// Then CCSDS 121 entropy coding of samples of up to 32 bits.
+    /// Then compresses samples of up to 32 bits with szip; see [`Pipe::szip`].
     pub fn szip(self) -> Pipe {
         Pipe { open: self, compression: Compressor::FittingSzip }
     }
 
-    /// Then Zstandard at a level; 3 is usual.
+    /// Then compresses with Zstandard; see [`Pipe::zstd`].
     pub fn zstd(self, level: i32) -> Pipe {
         self.compress(ZstdSettings { zstd_level: Some(level) })
     }
 
-    /// Then LZ4.
+    /// Then compresses with LZ4.
     pub fn lz4(self) -> Pipe {
         self.compress(Lz4Settings)
     }
 
-    /// Then Blosc2 with a codec inside, at a level from 0 to 9; `lz4` and 5 are usual.
+    /// Then compresses with Blosc2; see [`Pipe::blosc2`].
     pub fn blosc2(self, codec: Blosc2Codec, level: i32) -> Pipe {
         self.compress(Blosc2Settings { blosc2_codec: Some(codec), blosc2_clevel: Some(level) })
     }
@@ -221,7 +221,7 @@ impl From<OpenPipe> for Pipe {
 }
 
 impl From<Stages> for Pipe {
-    /// Exactly these stages.
+    /// Takes the stages exactly as given.
     fn from(stages: Stages) -> Self {
         let shuffle = match stages.filter {
             Filter::None => Shuffle::None,

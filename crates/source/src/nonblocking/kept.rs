@@ -1,4 +1,4 @@
-//! A source that may be read whole, and answers from memory then.
+//! A source that may be read whole and then answers from memory.
 
 use super::AsyncReadAt;
 use crate::plan::Cost;
@@ -19,7 +19,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Reads from `source`, range by range until told otherwise.
+    /// Reads from `source`, range by range, until [`Kept::keep`] is called.
     pub const fn new(source: Arc<dyn AsyncReadAt>) -> Self {
         Self { source, whole: OnceLock::new() }
     }

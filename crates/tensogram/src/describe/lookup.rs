@@ -43,10 +43,10 @@ impl GlobalMetadata {
     }
 }
 
-/// A place in metadata that a look-up arrived at, which may be nowhere: look further from here, or take the value.
+/// The result of a look-up in metadata: a value, or nothing. Look up further keys from it, or take the value.
 ///
-/// The typed methods answer `None` when nothing was found or the value has another type. Nothing is converted, except
-/// that [`as_float`](Self::as_float) takes integers too.
+/// The typed methods return `None` if nothing was found or the value has another type. Only [`as_float`](Self::as_float)
+/// converts: it accepts integers, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MetadataCursor<'m> {
     value: Option<&'m Value>,
@@ -60,58 +60,58 @@ impl<'m> MetadataCursor<'m> {
         Self { value: start.and_then(|value| path.split('.').try_fold(value, |value, key| value.member(key))) }
     }
 
-    /// Goes to one item of a list.
+    /// Looks up one item of a list.
     #[must_use]
     pub fn at(self, index: usize) -> Self {
         Self { value: self.as_array().and_then(|items| items.get(index)) }
     }
 
-    /// The value, when there is one.
+    /// The value, if there is one.
     pub const fn value(self) -> Option<&'m Value> {
         self.value
     }
 
-    /// True when there is a value, be it null.
+    /// True if there is a value, even null.
     pub const fn exists(self) -> bool {
         self.value.is_some()
     }
 
-    /// The text, when there is some.
+    /// The text, if the value is text.
     pub fn as_text(self) -> Option<&'m str> {
         self.value?.as_text()
     }
 
-    /// The integer, when there is one that fits.
+    /// The integer, if the value is one that fits.
     pub fn as_i64(self) -> Option<i64> {
         self.value?.as_i64()
     }
 
-    /// The integer, when there is one that is not negative and fits.
+    /// The integer, if the value is one that is not negative and fits.
     pub fn as_u64(self) -> Option<u64> {
         self.value?.as_u64()
     }
 
-    /// The number, when there is one; integers are converted.
+    /// The number, if the value is one; integers are converted.
     pub fn as_float(self) -> Option<f64> {
         self.value?.as_float()
     }
 
-    /// The truth value, when there is one.
+    /// The boolean, if the value is one.
     pub fn as_bool(self) -> Option<bool> {
         self.value?.as_bool()
     }
 
-    /// The byte string, when there is one.
+    /// The byte string, if the value is one.
     pub fn as_bytes(self) -> Option<&'m [u8]> {
         self.value?.as_bytes()
     }
 
-    /// The items, when there is a list.
+    /// The items, if the value is a list.
     pub fn as_array(self) -> Option<&'m [Value]> {
         self.value?.as_array()
     }
 
-    /// The entries, when there is a map.
+    /// The entries, if the value is a map.
     pub fn as_map(self) -> Option<&'m [(Value, Value)]> {
         self.value?.as_map()
     }

@@ -31,26 +31,26 @@ impl Default for DecodeOptions {
 }
 
 impl DecodeOptions {
-    /// Tight limits and verified digests, for input from strangers.
+    /// Tight limits and verified digests, for untrusted input.
     pub fn untrusted() -> Self {
         Self { verify_hash: true, limits: Limits::untrusted(), ..Self::default() }
     }
 
-    /// The same with digests verified.
+    /// Returns these options with digests verified.
     #[must_use]
     pub const fn with_verify_hash(mut self) -> Self {
         self.verify_hash = true;
         self
     }
 
-    /// The same with these limits.
+    /// Returns these options with other limits.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The same with this many threads.
+    /// Returns these options with another number of threads.
     #[must_use]
     pub const fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads;

@@ -200,7 +200,7 @@ impl<'f> FileMessage<'f> {
     /// What its objects are and where they stand: index and descriptors are read, payloads are not.
     ///
     /// # Errors
-    /// As [`TensogramFile::object_count`]. A fault of one object is an item, and the next call goes on behind it.
+    /// As [`TensogramFile::object_count`]. A fault of one object is an item, and the next call goes on with the object after it.
     pub fn objects(&self) -> Result<impl DoubleEndedIterator<Item = Result<ObjectHead>> + ExactSizeIterator + use<'f>> {
         let Self { file, index, .. } = *self;
         Ok((0..file.object_count(index)?).map(move |object| file.object_head(index, object)))

@@ -108,7 +108,7 @@ impl RemoteFile {
         Ok((0..self.message_count()?).map(|index| self.read_message(index)))
     }
 
-    /// [`AsyncTensogramFile::decode_object_into`].
+    /// Reads and decodes one object into memory that the caller provides; see [`AsyncTensogramFile::decode_object_into`].
     ///
     /// # Errors
     /// As there.
@@ -140,52 +140,52 @@ impl RemoteFile {
 }
 
 waiting! {
-    /// [`AsyncTensogramFile::message_count`].
+    /// Counts the messages; see [`AsyncTensogramFile::message_count`].
     fn message_count() -> usize;
-    /// [`AsyncTensogramFile::message_layouts`].
+    /// Returns where every message is; see [`AsyncTensogramFile::message_layouts`].
     fn message_layouts() -> Vec<Span>;
-    /// [`AsyncTensogramFile::message_span`].
+    /// Returns where one message is; see [`AsyncTensogramFile::message_span`].
     fn message_span(message: index) -> Span;
-    /// [`AsyncTensogramFile::read_message`].
+    /// Fetches the bytes of one message; see [`AsyncTensogramFile::read_message`].
     fn read_message(message: index) -> Bytes;
-    /// [`AsyncTensogramFile::message`].
+    /// Fetches one message, which owns its bytes; see [`AsyncTensogramFile::message`].
     fn message(message: index) -> Message;
-    /// [`AsyncTensogramFile::message_with`].
+    /// Fetches one message, with options; see [`AsyncTensogramFile::message_with`].
     fn message_with(message: index, options: options) -> Message;
-    /// [`AsyncTensogramFile::decode_message`].
+    /// Decodes all objects of one message; see [`AsyncTensogramFile::decode_message`].
     fn decode_message(message: index, options: options) -> DecodedMessage;
-    /// [`AsyncTensogramFile::metadata`].
+    /// Reads the metadata of one message; see [`AsyncTensogramFile::metadata`].
     fn metadata(message: index) -> GlobalMetadata;
-    /// [`AsyncTensogramFile::metadata_with`].
+    /// Reads the metadata of one message, with options; see [`AsyncTensogramFile::metadata_with`].
     fn metadata_with(message: index, options: options) -> GlobalMetadata;
-    /// [`AsyncTensogramFile::decode_metadata`].
+    /// Reads the first metadata frame of one message; see [`AsyncTensogramFile::decode_metadata`].
     fn decode_metadata(message: index) -> GlobalMetadata;
-    /// [`AsyncTensogramFile::decode_metadata_with`].
+    /// Reads the first metadata frame of one message, with options; see [`AsyncTensogramFile::decode_metadata_with`].
     fn decode_metadata_with(message: index, options: options) -> GlobalMetadata;
-    /// [`AsyncTensogramFile::decode_descriptors`].
+    /// Reads the metadata and all descriptors of one message; see [`AsyncTensogramFile::decode_descriptors`].
     fn decode_descriptors(message: index) -> MessageDescription;
-    /// [`AsyncTensogramFile::decode_descriptors_with`].
+    /// Reads the metadata and all descriptors of one message, with options; see [`AsyncTensogramFile::decode_descriptors_with`].
     fn decode_descriptors_with(message: index, options: options) -> MessageDescription;
-    /// [`AsyncTensogramFile::object_count`].
+    /// Counts the objects of one message; see [`AsyncTensogramFile::object_count`].
     fn object_count(message: index) -> usize;
-    /// [`AsyncTensogramFile::object_count_with`].
+    /// Counts the objects of one message, with options; see [`AsyncTensogramFile::object_count_with`].
     fn object_count_with(message: index, options: options) -> usize;
-    /// [`AsyncTensogramFile::object_head`].
+    /// Reads the descriptor of one object and where its parts are; see [`AsyncTensogramFile::object_head`].
     fn object_head(message: index, object: object) -> ObjectHead;
-    /// [`AsyncTensogramFile::object_head_with`].
+    /// Reads the descriptor of one object and where its parts are, with options; see [`AsyncTensogramFile::object_head_with`].
     fn object_head_with(message: index, object: object, options: options) -> ObjectHead;
-    /// [`AsyncTensogramFile::decode_object`].
+    /// Reads and decodes one object; see [`AsyncTensogramFile::decode_object`].
     fn decode_object(message: index, object: object, options: options) -> DecodedObject;
-    /// [`AsyncTensogramFile::to_vec`].
+    /// Reads and decodes one object into values of its element type; see [`AsyncTensogramFile::to_vec`].
     fn to_vec<T: Element>(message: index, object: object, options: options) -> Vec<T>;
-    /// [`AsyncTensogramFile::decode_object_batch`].
+    /// Reads and decodes the same object of many messages; see [`AsyncTensogramFile::decode_object_batch`].
     fn decode_object_batch(messages: indices, object: object, options: options) -> Vec<DecodedObject>;
-    /// [`AsyncTensogramFile::decode_range`].
+    /// Reads runs of elements of one object; see [`AsyncTensogramFile::decode_range`].
     fn decode_range(message: index, object: object, ranges: ranges, options: options) -> DecodedRanges;
-    /// [`AsyncTensogramFile::decode_range_batch`].
+    /// Reads the same runs of elements of many messages; see [`AsyncTensogramFile::decode_range_batch`].
     fn decode_range_batch(
         messages: indices, object: object, ranges: ranges, options: options
     ) -> Vec<DecodedRanges>;
-    /// [`AsyncTensogramFile::slice`].
+    /// Reads an N-dimensional part of one object; see [`AsyncTensogramFile::slice`].
     fn slice(message: index, object: object, selection: selection, options: options) -> TensorBuf;
 }

@@ -132,13 +132,13 @@ mod remote {
     use crate::read::{RemoteFile, waiting};
 
     waiting! {
-        /// [`AsyncTensogramFile::survey`](crate::AsyncTensogramFile::survey).
+        /// Describes one message without decoding it; see [`AsyncTensogramFile::survey`](crate::AsyncTensogramFile::survey).
         fn survey(message: index) -> Survey;
-        /// [`AsyncTensogramFile::survey_with`](crate::AsyncTensogramFile::survey_with).
+        /// Describes one message without decoding it, with options; see [`AsyncTensogramFile::survey_with`](crate::AsyncTensogramFile::survey_with).
         fn survey_with(message: index, options: options) -> Survey;
-        /// [`AsyncTensogramFile::surveys`](crate::AsyncTensogramFile::surveys).
+        /// Describes several messages, in the order given; see [`AsyncTensogramFile::surveys`](crate::AsyncTensogramFile::surveys).
         fn surveys(messages: indices) -> Vec<Survey>;
-        /// [`AsyncTensogramFile::surveys_with`](crate::AsyncTensogramFile::surveys_with).
+        /// Describes several messages, with options; see [`AsyncTensogramFile::surveys_with`](crate::AsyncTensogramFile::surveys_with).
         fn surveys_with(messages: indices, options: options) -> Vec<Survey>;
     }
 }

@@ -8,7 +8,7 @@ use fw_codec::chain::Pipe;
 use fw_tensor::Element;
 use zerocopy::IntoBytes;
 
-/// Gathers tensors and metadata, and encodes them as one message.
+/// Collects tensors and metadata, and encodes them as one message.
 ///
 /// ```
 /// use fw_tensogram::{MessageBuilder, MessageView, Pipe};
@@ -49,7 +49,7 @@ struct Refusal {
 }
 
 impl<'a> MessageBuilder<'a> {
-    /// An empty message.
+    /// Starts an empty message.
     pub fn new() -> Self {
         Self::default()
     }
@@ -69,7 +69,7 @@ impl<'a> MessageBuilder<'a> {
         Ok(self.object(describe_values(shape, values)?, values.as_bytes()))
     }
 
-    /// Adds an object with a descriptor of the caller's.
+    /// Adds an object with the given descriptor.
     #[must_use]
     pub fn object(mut self, descriptor: DataObjectDescriptor, data: &'a [u8]) -> Self {
         self.objects.push(BuiltObject { descriptor, data });
@@ -77,7 +77,7 @@ impl<'a> MessageBuilder<'a> {
         self
     }
 
-    /// Sets a key of the last object added. Before any object it is an error, which encoding reports.
+    /// Sets a metadata key of the last object added. If there is none yet, encoding fails with `no_object_yet`.
     #[must_use]
     pub fn base(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         let key = key.into();
@@ -88,7 +88,7 @@ impl<'a> MessageBuilder<'a> {
         self
     }
 
-    /// States how the last object added is coded: see [`Pipe`]. Before any object it is an error, which encoding reports.
+    /// Sets how the last object added is encoded; see [`Pipe`]. If there is none yet, encoding fails with `no_object_yet`.
     #[must_use]
     pub fn pipeline(mut self, pipe: impl Into<Pipe>) -> Self {
         let Some(object) = self.objects.last_mut() else {
@@ -106,7 +106,7 @@ impl<'a> MessageBuilder<'a> {
         self
     }
 
-    /// Changes the descriptor of the last object added. Before any object it is an error, which encoding reports.
+    /// Changes the descriptor of the last object added. If there is none yet, encoding fails with `no_object_yet`.
     #[must_use]
     pub fn describe(mut self, change: impl FnOnce(DataObjectDescriptor) -> DataObjectDescriptor) -> Self {
         match self.objects.last_mut() {
@@ -123,10 +123,10 @@ impl<'a> MessageBuilder<'a> {
         self
     }
 
-    /// The message.
+    /// Encodes the message.
     ///
     /// # Errors
-    /// As [`encode`]; `Metadata` with the code `no_object_yet` for what was set before any object.
+    /// As [`encode`]; `Metadata` with the code `no_object_yet` if something was set before any object was added.
     pub fn encode(&self) -> Result<Vec<u8>> {
         if let Some(Refusal { class, fault }) = &self.refusal {
             return Err(class(fault.clone()));

@@ -4,14 +4,14 @@ use crate::describe::DataObjectDescriptor;
 use crate::error::Result;
 use fw_tensor::{Element, TensorError, byte_len};
 
-/// One object to encode: its descriptor, and its elements in the byte order that names.
+/// One object to encode: its descriptor, and its elements in the byte order of the descriptor.
 ///
-/// A pair of both converts into it.
+/// A pair of descriptor and elements converts into it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObjectInput<'a> {
     /// What the object is and how it is coded.
     pub descriptor: &'a DataObjectDescriptor,
-    /// Its elements; its payload where that was encoded before.
+    /// Its elements, or its payload if that is already encoded.
     pub data: &'a [u8],
 }
 
