@@ -29,82 +29,85 @@ struct Walker<'b> {
     base: u64,
 }
 
+// Items nest up to `MAX_DEPTH` deep: what is on the stack at each level stays small, so each kind is a function that is not
+// inlined into `item`.
 impl Walker<'_> {
     fn item(&mut self, role: &str, depth: u32) -> Result<Tree, Error> {
-        let start = self.decoder.position();
         let depth = depth.checked_sub(1).ok_or_else(|| Error::message("nested too deeply"))?;
-        let leaf = |walker: &Self, text: String| Tree::new(format!("{role}{text}"), walker.span(start));
-        Ok(match self.decoder.datatype()? {
-            Type::Map | Type::MapIndef => {
-                let count = self.decoder.map()?;
-                let mut tree = self.container(role, "map", count, start);
-                self.members(count, &mut tree, |walker, tree| {
-                    tree.push(walker.item("key: ", depth)?);
-                    tree.push(walker.item("value: ", depth)?);
-                    Ok(())
-                })?;
-                tree.span = self.span(start);
-                tree
-            }
-            Type::Array | Type::ArrayIndef => {
-                let count = self.decoder.array()?;
-                let mut tree = self.container(role, "array", count, start);
-                self.members(count, &mut tree, |walker, tree| {
-                    tree.push(walker.item("", depth)?);
-                    Ok(())
-                })?;
-                tree.span = self.span(start);
-                tree
-            }
-            Type::Tag => {
-                let tag = self.decoder.tag()?.as_u64();
-                let head = leaf(self, format!("tag({tag})"));
-                let mut tree = Tree::new(format!("{role}tag({tag})"), self.span(start)).with(head);
-                tree.push(self.item("", depth)?);
-                tree.span = self.span(start);
-                tree
-            }
+        match self.decoder.datatype()? {
+            Type::Map | Type::MapIndef => self.map(role, depth),
+            Type::Array | Type::ArrayIndef => self.array(role, depth),
+            Type::Tag => self.tag(role, depth),
+            scalar => self.scalar(role, scalar),
+        }
+    }
+
+    #[inline(never)]
+    fn map(&mut self, role: &str, depth: u32) -> Result<Tree, Error> {
+        let start = self.decoder.position();
+        let count = self.decoder.map()?;
+        let mut tree = self.container(role, "map", count, start);
+        self.members(count, &mut tree, |walker, tree| {
+            tree.push(walker.item("key: ", depth)?);
+            tree.push(walker.item("value: ", depth)?);
+            Ok(())
+        })?;
+        tree.span = self.span(start);
+        Ok(tree)
+    }
+
+    #[inline(never)]
+    fn array(&mut self, role: &str, depth: u32) -> Result<Tree, Error> {
+        let start = self.decoder.position();
+        let count = self.decoder.array()?;
+        let mut tree = self.container(role, "array", count, start);
+        self.members(count, &mut tree, |walker, tree| {
+            tree.push(walker.item("", depth)?);
+            Ok(())
+        })?;
+        tree.span = self.span(start);
+        Ok(tree)
+    }
+
+    #[inline(never)]
+    fn tag(&mut self, role: &str, depth: u32) -> Result<Tree, Error> {
+        let start = self.decoder.position();
+        let tag = self.decoder.tag()?.as_u64();
+        let label = format!("{role}tag({tag})");
+        let head = Tree::new(label.clone(), self.span(start));
+        let mut tree = Tree::new(label, self.span(start)).with(head);
+        tree.push(self.item("", depth)?);
+        tree.span = self.span(start);
+        Ok(tree)
+    }
+
+    #[inline(never)]
+    fn scalar(&mut self, role: &str, scalar: Type) -> Result<Tree, Error> {
+        let start = self.decoder.position();
+        let text = match scalar {
             Type::String => {
-                let text = self.decoder.str()?.to_owned();
-                leaf(self, format!("text({}) {text:?}", text.len()))
+                let text = self.decoder.str()?;
+                format!("text({}) {text:?}", text.len())
             }
-            Type::Bytes => {
-                let len = self.decoder.bytes()?.len();
-                leaf(self, format!("bytes({len})"))
-            }
-            Type::Bool => {
-                let truth = self.decoder.bool()?;
-                leaf(self, truth.to_string())
-            }
+            Type::Bytes => format!("bytes({})", self.decoder.bytes()?.len()),
+            Type::Bool => self.decoder.bool()?.to_string(),
             Type::Null | Type::Undefined => {
                 self.decoder.skip()?;
-                leaf(self, "null".to_owned())
+                "null".to_owned()
             }
-            Type::F16 => {
-                let number = self.decoder.f16()?;
-                leaf(self, format!("half {number:?}"))
-            }
-            Type::F32 => {
-                let number = self.decoder.f32()?;
-                leaf(self, format!("single {number:?}"))
-            }
-            Type::F64 => {
-                let number = self.decoder.f64()?;
-                leaf(self, format!("double {number:?}"))
-            }
-            Type::U8 | Type::U16 | Type::U32 | Type::U64 => {
-                let number = self.decoder.u64()?;
-                leaf(self, format!("unsigned {number}"))
-            }
+            Type::F16 => format!("half {:?}", self.decoder.f16()?),
+            Type::F32 => format!("single {:?}", self.decoder.f32()?),
+            Type::F64 => format!("double {:?}", self.decoder.f64()?),
+            Type::U8 | Type::U16 | Type::U32 | Type::U64 => format!("unsigned {}", self.decoder.u64()?),
             Type::I8 | Type::I16 | Type::I32 | Type::I64 | Type::Int => {
-                let number = i128::from(self.decoder.int()?);
-                leaf(self, format!("negative {number}"))
+                format!("negative {}", i128::from(self.decoder.int()?))
             }
             other => {
                 self.decoder.skip()?;
-                leaf(self, other.to_string())
+                other.to_string()
             }
-        })
+        };
+        Ok(Tree::new(format!("{role}{text}"), self.span(start)))
     }
 
     /// A container with its head as the first leaf; the span grows when its members are known.
@@ -144,3 +147,24 @@ impl Walker<'_> {
 }
 
 const MAX_DEPTH: u32 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of the stack that threads usually have is enough for arrays, maps and tags as deep as they may be.
+    #[test]
+    fn deep_nesting_takes_little_stack() {
+        for level in [&[0x81u8][..], &[0xa1, 0x00], &[0xc1]] {
+            let deep = (0..MAX_DEPTH - 1).fold(vec![0x00], |inner, _| [level, &inner].concat());
+            let walk = move || {
+                let mut tree = Tree::new("root", 0..0);
+                push_items(&deep, Span::new(0, deep.len() as u64), &mut tree);
+                (tree.leaves().len(), deep.len())
+            };
+            let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(walk).unwrap();
+            let (leaves, len) = thread.join().unwrap();
+            assert_eq!(leaves, len, "each byte is a head or a number");
+        }
+    }
+}
