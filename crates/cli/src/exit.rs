@@ -19,6 +19,24 @@ pub(crate) enum Outcome {
     Invalid,
     /// The command worked, and something could not be kept.
     Lossy,
+    /// One of several files is not there or cannot be opened.
+    Unopened,
+}
+
+impl Outcome {
+    /// How two parts of a command ended together: the worse of both.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        if other.rank() > self.rank() { other } else { self }
+    }
+
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Lossy => 1,
+            Self::Invalid => 2,
+            Self::Unopened => 3,
+        }
+    }
 }
 
 /// How failures are reported.
@@ -36,8 +54,9 @@ pub(crate) fn code(command: &str, voice: Voice, result: anyhow::Result<Outcome>)
         Ok(Outcome::Fine) => 0,
         Ok(Outcome::Invalid) => 1,
         Ok(Outcome::Lossy) => 3,
+        Ok(Outcome::Unopened) => 2,
         // A reader that closed its end has seen enough: `fw ls big.tgm | head` is no failure.
-        Err(error) if io_kind(Retold::inner(&error)) == Some(io::ErrorKind::BrokenPipe) => 0,
+        Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             tell(command, voice, &fault(&error));
             // Where 1 means "different", trouble is 2, as with diff(1).
@@ -154,6 +173,16 @@ impl std::fmt::Display for Retold {
 
 impl std::error::Error for Retold {}
 
+/// Whether the reader of our results closed its end.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    io_kind(Retold::inner(error)) == Some(io::ErrorKind::BrokenPipe)
+}
+
+/// Whether the user could have asked otherwise: wrong arguments, or a file that is not there or cannot be opened.
+pub(crate) fn is_usage_error(error: &anyhow::Error) -> bool {
+    is_usage(Retold::inner(error))
+}
+
 fn is_usage(error: &anyhow::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     let opened = [InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied];
@@ -182,7 +211,7 @@ fn message_of(error: &anyhow::Error) -> String {
 }
 
 /// Code, words, and where known the file and the byte.
-fn fault(error: &anyhow::Error) -> Value {
+pub(crate) fn fault(error: &anyhow::Error) -> Value {
     if let Some(retold) = error.downcast_ref::<Retold>() {
         let mut fault = fault(&retold.error);
         for key in ["message", "file"] {

@@ -14,9 +14,13 @@ mod commands; // one file per command
 mod exit; // what the process returns
 mod frames; // where frames come from
 mod input; // where files come from
+mod inputs; // many of them
+mod opened; // files as catalogs
 #[cfg(feature = "remote")]
 mod remote; // files in stores, by URL
 mod render; // text for people, JSON for programs
+mod screen; // which pictures the terminal can show
+mod selected; // what commands that select by keys share
 mod selection; // parts of tensors as people write them
 mod terminal; // what the output may look like
 

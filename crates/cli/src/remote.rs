@@ -1,22 +1,22 @@
 //! Files in stores, by URL: metadata, listings and single tensors are read part by part; what needs everything says so.
 
-use crate::args::{Cat, Command, Dump, Store};
-use crate::commands::surveyed::{beside, in_file};
-use crate::commands::{cat, dump, info, ls, print, print_report};
-use crate::exit::{Failure, Outcome, Usage, aside};
+use crate::args::{Cat, Command, Store};
+use crate::commands::cat;
+use crate::exit::{Failure, Outcome, Usage};
 use crate::input::Input;
+use crate::opened::told;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
-use framewright::convert::{self, Format, Named, named_objects};
+use framewright::convert::{Format, Named, named_objects};
+use framewright::look::Catalog;
 use framewright::primitives::Span;
 use framewright::source::nonblocking::wait_for;
 use framewright::source::remote::{
     FullRead, RemoteError, RemoteErrorKind, StoreOptions, StoreSource, is_url, open_source,
 };
 use framewright::source::{ReadAt, stream};
-use framewright::tensogram::{DecodeOptions, DecodedObject, MessageIndex, RemoteFile, Survey};
+use framewright::tensogram::{DecodeOptions, DecodedObject, MessageIndex, RemoteFile};
 use framewright::tensor::{ByteOrder, swap_in_place};
-use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -43,6 +43,36 @@ pub(crate) fn look(command: &Command, url: &str, store: &Store) -> Result<Looked
     match in_parts(command, url, &source)? {
         Some(outcome) => Ok(Looked::Done(outcome)),
         None => Ok(Looked::Copied(copied(&source, url, store, command.name())?)),
+    }
+}
+
+/// What became of opening a file in a store.
+pub(crate) enum InStore {
+    /// It is read in parts.
+    Parts(Catalog, StoreSource),
+    /// All of it was needed, and is here.
+    Copied(Input),
+}
+
+/// Opens a file in a store for a command that looks into it: in parts, where its format can be read so.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn catalog(url: &str, store: &Store, command: &str) -> Result<InStore> {
+    let source = opened(url, store, command)?;
+    let (name, len) = (source.url().to_owned(), source.object_len());
+    match format(url, &source)? {
+        Some(Format::Tensogram) => {
+            let opened = source.clone();
+            let file = wait_for(async move { RemoteFile::with_source(opened).await })?;
+            some_message(command, &file)?;
+            Ok(InStore::Parts(Catalog::of_remote(file).map_err(told)?, source))
+        }
+        Some(format) if format.opens_sources() && command != "dump" => {
+            let file = format.open_source(source.clone(), &ReadOptions::default()).with_context(|| name.clone())?;
+            Ok(InStore::Parts(Catalog::of_tensors(file, len, &name), source))
+        }
+        _ => Ok(InStore::Copied(copied(&source, url, store, command)?)),
     }
 }
 
@@ -104,97 +134,47 @@ fn options(store: &Store) -> Result<StoreOptions> {
 
 /// Serves a command without reading everything; `None` when that cannot be.
 fn in_parts(command: &Command, url: &str, source: &StoreSource) -> Result<Option<Outcome>> {
-    let mut head = vec![0; source.object_len().min(16) as usize];
-    source.read_exact_at(0, &mut head)?;
-    let path = url.split(['?', '#']).next().unwrap_or(url);
-    match Format::of_bytes(&head).or_else(|| Format::of_name(Path::new(path))) {
+    match format(url, source)? {
         Some(Format::Tensogram) => messages(command, source),
         Some(format) if format.opens_sources() => tensors(command, source, format),
         Some(_) | None => Ok(None),
     }
 }
 
-/// Tensogram: what the messages say about themselves, or one object.
+/// The format of an object: by its first bytes, else by its name.
+fn format(url: &str, source: &StoreSource) -> Result<Option<Format>> {
+    let mut head = vec![0; source.object_len().min(16) as usize];
+    source.read_exact_at(0, &mut head)?;
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    Ok(Format::of_bytes(&head).or_else(|| Format::of_name(Path::new(path))))
+}
+
+/// Tensogram: one object.
 fn messages(command: &Command, source: &StoreSource) -> Result<Option<Outcome>> {
+    let Command::Cat(args) = command else { return Ok(None) };
     let opened = source.clone();
     let file = wait_for(async move { RemoteFile::with_source(opened).await })?;
-    let (name, len) = (source.url().to_owned(), source.object_len());
-    match command {
-        Command::Validate(_) | Command::Dump(Dump { hex: true, .. }) => {}
-        // One object: the other messages do not matter, unless there are none at all.
-        Command::Cat(args) => match file.message_span(args.message.unwrap_or(0)) {
-            Err(error) if error.code() == "message_index_out_of_range" => some_message(command, &file)?,
-            _ => {}
-        },
-        _ => some_message(command, &file)?,
+    // The other messages do not matter, unless there are none at all.
+    if let Err(error) = file.message_span(args.message.unwrap_or(0))
+        && error.code() == "message_index_out_of_range"
+    {
+        some_message(command.name(), &file)?;
     }
-    match command {
-        Command::Info(args) if args.schema.is_none() => {
-            let (spans, surveys) = all(&file)?;
-            let summary = info::Summary::of_parts(name, len, &spans, surveys)?;
-            if args.json { print_report("info", true, summary.json())? } else { print(&summary.text())? }
-        }
-        Command::Ls(args) => {
-            let (spans, surveys) = all(&file)?;
-            if args.json {
-                print_report("ls", true, ls::listing_json(&name, len, &spans, surveys)?)?;
-            } else {
-                print(&ls::listing(len, &spans, surveys)?)?;
-            }
-        }
-        Command::Dump(args) if !args.hex => dumped(args, &file)?,
-        Command::Cat(args) => object(args, &file)?,
-        _ => return Ok(None),
-    }
+    object(args, &file)?;
     Ok(Some(Outcome::Fine))
 }
 
 /// Refuses a file without any message; an empty one may be looked at.
-fn some_message(command: &Command, file: &RemoteFile) -> Result<()> {
+fn some_message(command: &str, file: &RemoteFile) -> Result<()> {
     let (name, len) = (file.source().url(), file.source().object_len());
     match (file.message_count()?, len, command) {
-        (0, 0, Command::Cat(_)) => Err(Failure::new("empty_file", format!("{name}: the file is empty")).into()),
+        (0, 0, "cat") => Err(Failure::new("empty_file", format!("{name}: the file is empty")).into()),
         (1.., ..) | (0, 0, _) => Ok(()),
         (0, ..) => {
             let text = format!("{name}: no readable message in {len} bytes; fw validate says more");
             Err(Failure::new("no_message", text).into())
         }
     }
-}
-
-type Surveyed = (Vec<Span>, std::vec::IntoIter<Result<Survey>>);
-
-fn all(file: &RemoteFile) -> Result<Surveyed> {
-    let spans = file.message_layouts()?;
-    let surveys = file.surveys(&(0..spans.len()).map(MessageIndex::from).collect::<Vec<_>>())?;
-    Ok((spans, surveys.into_iter().map(Ok).collect::<Vec<_>>().into_iter()))
-}
-
-fn dumped(args: &Dump, file: &RemoteFile) -> Result<()> {
-    let wanted: Vec<usize> = match args.message {
-        Some(index) => vec![index],
-        None => (0..file.message_count()?).collect(),
-    };
-    let indices: Vec<MessageIndex> = wanted.iter().copied().map(MessageIndex::from).collect();
-    let mut shown = Vec::new();
-    for (index, survey) in wanted.iter().zip(file.surveys(&indices)?) {
-        let span = file.message_span(*index)?;
-        let survey = in_file(survey, *index, span);
-        if args.json {
-            shown.push(dump::message_json(&survey, *index, span));
-        } else {
-            print(&dump::message_text(&survey, *index, span))?;
-        }
-    }
-    if args.json {
-        let name = file.source().url();
-        print_report("dump", true, json!({ "file": name, "format": "tensogram", "messages": shown }))?;
-    } else if args.message.is_none()
-        && let Some(finding) = beside(file.source().object_len(), &file.message_layouts()?)
-    {
-        aside(format_args!("{finding}\n"));
-    }
-    Ok(())
 }
 
 /// One object, or a part of it: its frame and nothing else is fetched, or what its codec needs for the part.
@@ -267,33 +247,10 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
 
 /// Formats that can do with parts of a file: the header, or one tensor.
 fn tensors(command: &Command, source: &StoreSource, format: Format) -> Result<Option<Outcome>> {
+    let Command::Cat(_) = command else { return Ok(None) };
     let name = source.url().to_owned();
-    let file = match command {
-        Command::Info(_) | Command::Ls(_) | Command::Cat(_) => {
-            format.open_source(source.clone(), &ReadOptions::default()).with_context(|| name.clone())?
-        }
-        _ => return Ok(None),
-    };
+    let file = format.open_source(source.clone(), &ReadOptions::default()).with_context(|| name.clone())?;
     match command {
-        Command::Info(args) => {
-            let found = convert::info_of(&*file, source)?;
-            if args.json {
-                print_report("info", true, info::tensors_json(&found, &name))?;
-            } else {
-                print(&info::tensors_text(&found, &name))?;
-            }
-        }
-        Command::Ls(args) => {
-            let rows = convert::rows(&*file)?;
-            if args.json {
-                let report = json!({
-                    "file": name, "format": file.format(), "tensors": rows, "unreadable": [], "findings": [],
-                });
-                print_report("ls", true, report)?;
-            } else {
-                print(&ls::tensors_listing(&rows))?;
-            }
-        }
         Command::Cat(args) => {
             let only = match file.entries() {
                 [only] => Some(only.name.clone()),

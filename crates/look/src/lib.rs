@@ -2,14 +2,22 @@
 //! bindings and the explorer share this crate.
 //!
 //! [`Catalog`] opens a file, local or in a store, and hands out its messages as [`FileRecord`]s, which the grammar of `fw-query`
-//! selects from. See there for an example.
+//! selects from; [`Catalog::statistics`] summarises an object, [`Picture`] draws it. See there for examples.
 #![forbid(unsafe_code)]
 
 mod error; // what can go wrong
+mod parallel; // work by several threads, results in order
 
 mod catalog; // the records of a file
+mod keys; // did you mean
 mod data; // the elements of tensors
+mod stats; // statistics of tensors
+mod picture; // pictures of tensors
 
 pub use catalog::{Catalog, FileRecord, ObjectInfo, Records};
 pub use data::{Part, Pieces, shown};
 pub use error::{LookError, Result};
+pub use keys::{KeyCheck, UnknownKey};
+pub use parallel::{in_order, thread_count};
+pub use picture::{Picture, PictureKind, PictureOptions, Style};
+pub use stats::{StatsOptions, TensorStats};

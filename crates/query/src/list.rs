@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// An array of a format's own model.
-pub trait List {
+pub trait List: Sync {
     /// Number of elements.
     fn len(&self) -> usize;
 
@@ -19,7 +19,7 @@ pub trait List {
 }
 
 /// A map of a format's own model.
-pub trait Mapping {
+pub trait Mapping: Sync {
     /// Number of entries.
     fn len(&self) -> usize;
 

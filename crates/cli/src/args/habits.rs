@@ -39,7 +39,6 @@ impl Threads {
     ///
     /// # Errors
     /// An environment variable that is not a number of threads.
-    #[allow(dead_code, reason = "for commands that decode or encode on several threads")]
     pub(crate) fn count(self) -> anyhow::Result<usize> {
         let asked = framewright::codec::parallel::resolve(self.threads.unwrap_or(0));
         Ok(match asked.map_err(|error| Usage(error.to_string()))? {

@@ -1,7 +1,9 @@
-//! What commands that look at one file may be told.
+//! What commands that look at files may be told.
 
+use super::select::{Columns, Select, keys};
 use clap::{Args, ValueEnum};
 use framewright::convert::CatFormat;
+use framewright::query::Keys;
 use framewright::tensor::Selection;
 use std::path::PathBuf;
 
@@ -22,13 +24,24 @@ pub(crate) struct Store {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A Tensogram stream on standard input is listed as it arrives, in bounded memory; any other format is \
-                        read to its end first.\n\nExamples:\n  fw ls forecast.tgm\n  \
-                        curl -s https://example.org/run.tgm | fw ls -"
+    after_help = "A Tensogram stream on standard input is listed as it arrives, in bounded memory; any other format, and a \
+                        stream with --where, --keys, --sort, --count or --messages, is read to its end first.\n\nExamples:\n  \
+                        fw ls forecast.tgm\n  fw ls runs/ -w mars.param=2t -w 'mars.step<=12' --sort mars.step\n  \
+                        fw ls *.tgm -p mars.param --count\n  curl -s https://example.org/run.tgm | fw ls -"
 )]
 pub(crate) struct Ls {
-    /// The file, or a URL; - is standard input
-    pub(crate) file: PathBuf,
+    #[arg(help = FILES, required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) columns: Columns,
+    /// Count what is selected instead of listing it, for each combination of the keys that --keys names
+    #[arg(long)]
+    pub(crate) count: bool,
+    /// List messages, one line each, instead of objects
+    #[arg(long)]
+    pub(crate) messages: bool,
     /// Print JSON; of a stream an object per tensor, as it arrives
     #[arg(long)]
     pub(crate) json: bool,
@@ -37,11 +50,196 @@ pub(crate) struct Ls {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  fw info forecast.tgm\n  fw info flight.bin --schema robot.sf\n  \
-                        fw info flight.bin --schema robot.sf --profile network --time stamp_us:us")]
+#[command(
+    after_help = "Values are separated by one space; a key that is missing ends the command with exit code 1 unless --default is \
+                        given. With --json every line is an object whose values keep their types.\n\nExamples:\n  \
+                        fw get forecast.tgm -p mars.param,mars.step\n  \
+                        for param in $(fw get forecast.tgm -p mars.param | sort -u); do echo $param; done\n  \
+                        fw get model.safetensors -p name,shape -w 'name=*.weight'"
+)]
+pub(crate) struct Get {
+    #[arg(help = FILES, required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The keys to print, such as mars.param,mars.step,shape
+    #[arg(long, short = 'p', value_name = "KEYS", value_parser = keys, required = true)]
+    pub(crate) keys: Option<Keys>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    /// Print one line per message instead of one per object; the first object that has a key answers
+    #[arg(long)]
+    pub(crate) messages: bool,
+    /// Print this for a key that is missing
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) default: Option<String>,
+    /// Print a line of JSON instead of a line of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: Store,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Minimum, maximum, mean and standard deviation are of the finite values. Tensors are read one by one per thread; \
+                        digests are not compared (fw validate does).\n\nExamples:\n  fw stats forecast.tgm\n  \
+                        fw stats runs/*.tgm -w mars.param=2t --histogram\n  fw stats model.bt -w 'name=*.bias' --json"
+)]
+pub(crate) struct Stats {
+    #[arg(help = FILES, required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) columns: Columns,
+    /// Only this message of a Tensogram file (counting from 0)
+    #[arg(long, short, value_name = "M")]
+    pub(crate) message: Option<usize>,
+    /// Show how values are distributed
+    #[arg(long)]
+    pub(crate) histogram: bool,
+    /// The number of bins of the histogram
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "histogram")]
+    pub(crate) bins: usize,
+    /// The range of the histogram [default: that of the values]
+    #[arg(long, value_name = "LOW:HIGH", value_parser = range, allow_hyphen_values = true, requires = "histogram")]
+    pub(crate) range: Option<(f64, f64)>,
+    #[command(flatten)]
+    pub(crate) threads: super::Threads,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: Store,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --output the picture is drawn in the terminal. Of more than two axes the last two are shown, at the first \
+                        index of the others; --slice chooses. Coastlines are drawn where the grid is known: by objects named latitude \
+                        and longitude, mars.area, or --area.\n\nExamples:\n  fw plot forecast.tgm -w mars.param=2t\n  \
+                        fw plot forecast.tgm -m 3 -o t.png --width 1200\n  fw plot era5.tgm --slice '0,:,180' -o profile.svg\n  \
+                        fw plot forecast.tgm -o '[mars.param]-[mars.step].png' --map balance\n  \
+                        fw plot model.bt -t layer.0.weight --kind histogram"
+)]
+pub(crate) struct Plot {
+    #[arg(help = FILES, required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    /// Which tensor, by its name as fw ls shows it
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) tensor: Option<String>,
+    /// Which message of a Tensogram file (counting from 0)
+    #[arg(long, short, value_name = "M")]
+    pub(crate) message: Option<usize>,
+    /// Which object of the message (counting from 0)
+    #[arg(long, value_name = "O", conflicts_with = "tensor")]
+    pub(crate) object: Option<usize>,
+    /// Which part of the tensor: for each axis INDEX, START:END or START:END:STEP as in NumPy, or ... for the axes between
+    #[arg(long, short, value_name = "SLICE", value_parser = crate::selection::parse, allow_hyphen_values = true)]
+    pub(crate) slice: Option<Selection>,
+    /// What to draw [default: a heat map of two axes, a line of one]
+    #[arg(long, value_enum)]
+    pub(crate) kind: Option<PlotKind>,
+    /// Write a .png or .svg file; keys in brackets, as in '[mars.param]-[mars.step].png', make one file per object
+    #[arg(long, short, value_name = "FILE", value_parser = super::output::file_or_pipe())]
+    pub(crate) output: Option<PathBuf>,
+    /// What to make [default: by the name of the output; in a terminal sixel graphics if it has them, else text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<PlotFormat>,
+    /// Replace files that exist
+    #[arg(long, short)]
+    pub(crate) force: bool,
+    /// Width in pixels, or in characters for text
+    #[arg(long, value_name = "N")]
+    pub(crate) width: Option<u32>,
+    /// Height in pixels, or in characters for text
+    #[arg(long, value_name = "N")]
+    pub(crate) height: Option<u32>,
+    /// Draw every pixel of a PNG as N by N, for screens with small pixels
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) scale: u32,
+    /// The colours of a heat map
+    #[arg(long, value_name = "NAME", value_parser = colours())]
+    pub(crate) map: Option<framewright::draw::ColourMap>,
+    /// The values that the colours or the axis span; 2%:98% are percentiles [default: all]
+    #[arg(long, value_name = "LOW:HIGH", value_parser = bounds, allow_hyphen_values = true)]
+    pub(crate) range: Option<framewright::draw::Range>,
+    /// How values are spread over the range
+    #[arg(long, value_enum, default_value_t = PlotScale::Linear)]
+    pub(crate) spread: PlotScale,
+    /// The area of a regular grid, where the metadata does not have it: the outermost points in degrees
+    #[arg(long, value_name = "N/W/S/E", value_parser = area, allow_hyphen_values = true)]
+    pub(crate) area: Option<[f64; 4]>,
+    /// Draw no coastlines
+    #[arg(long)]
+    pub(crate) no_coast: bool,
+    /// Another title
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// The bins of a histogram [default: 40]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) bins: usize,
+    /// The colours of paper and ink in a PNG or SVG
+    #[arg(long, value_enum, default_value_t = PlotTheme::Light)]
+    pub(crate) theme: PlotTheme,
+    /// Print JSON about the files that were written
+    #[arg(long, requires = "output")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: Store,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlotKind {
+    /// Two axes in colours
+    Heatmap,
+    /// One axis as a line, or up to eight rows as lines
+    Line,
+    /// How often values occur
+    Histogram,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlotFormat {
+    /// Portable Network Graphics
+    Png,
+    /// Scalable Vector Graphics
+    Svg,
+    /// Graphics for terminals that show them
+    Sixel,
+    /// Characters, in colour on a terminal
+    Text,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlotScale {
+    /// Evenly
+    Linear,
+    /// By their logarithm
+    Log,
+    /// Evenly, with zero in the middle
+    Symmetric,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlotTheme {
+    /// Dark ink on white
+    Light,
+    /// Light ink on black
+    Dark,
+    /// Dark ink on nothing
+    Transparent,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  fw info forecast.tgm\n  fw info runs/\n  fw info flight.bin --schema robot.sf\n  \
+                        fw info flight.bin --schema robot.sf --profile network --time stamp_us:us"
+)]
 pub(crate) struct Info {
-    /// The file, or a URL; - reads standard input to its end first
-    pub(crate) file: PathBuf,
+    #[arg(help = FILES, required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
     /// The schema of a struct-frame capture: shows its messages and fields
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
@@ -60,13 +258,27 @@ pub(crate) struct Info {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  fw dump forecast.tgm --message 0\n  fw dump model.safetensors --hex | less")]
+#[command(
+    after_help = "Examples:\n  fw dump forecast.tgm --message 0\n  fw dump forecast.tgm -w mars.param=2t -p mars,shape\n  \
+                        fw dump model.safetensors --hex | less"
+)]
 pub(crate) struct Dump {
-    /// The file, or a URL; - reads standard input to its end first
-    pub(crate) file: PathBuf,
+    #[arg(help = FILES, required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    /// Show only these keys of each object, such as mars,shape
+    #[arg(long, short = 'p', value_name = "KEYS", value_parser = keys, conflicts_with = "hex")]
+    pub(crate) keys: Option<Keys>,
     /// Only this message of a Tensogram file (counting from 0)
     #[arg(long, short, value_name = "M")]
     pub(crate) message: Option<usize>,
+    /// Show the first and last elements of every tensor too
+    #[arg(long, conflicts_with = "hex")]
+    pub(crate) data: bool,
+    /// Show long lists of the metadata in full
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Name every byte: range, hex, meaning
     #[arg(long)]
     pub(crate) hex: bool,
@@ -78,15 +290,18 @@ pub(crate) struct Dump {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  fw validate forecast.tgm\n  fw validate --mode full runs/ && echo complete")]
 pub(crate) struct Validate {
-    /// The file, or a URL; - reads standard input to its end first
-    pub(crate) file: PathBuf,
+    #[arg(help = FILES, required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
     /// How far to look
     #[arg(long, value_enum, default_value_t = Mode::Default)]
     pub(crate) mode: Mode,
     /// How strictly a BinTensors header, or the CBOR of a Tensogram file, is judged [default: default]
     #[arg(long, value_enum, value_name = "RULES")]
     pub(crate) rules: Option<super::Rules>,
+    #[command(flatten)]
+    pub(crate) threads: super::Threads,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -150,4 +365,48 @@ impl Cat {
     pub(crate) fn selection(&self) -> Selection {
         self.slice.clone().unwrap_or_default()
     }
+}
+
+/// What commands that look at many files take.
+const FILES: &str =
+    "Files, directories (every tensor file in them), patterns such as 'run-*.tgm', or URLs; - is standard input";
+
+/// `LOW:HIGH`.
+fn range(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let ends = text.split_once(':').and_then(|(low, high)| Some((number(low)?, number(high)?)));
+    match ends {
+        Some((low, high)) if low < high => Ok((low, high)),
+        Some(_) => Err("the lower end must be below the upper end".to_owned()),
+        None => Err("expected two numbers, such as 250:310".to_owned()),
+    }
+}
+
+/// `LOW:HIGH`, where an end may be absent or a percentile.
+fn bounds(text: &str) -> Result<framewright::draw::Range, String> {
+    use framewright::draw::{Bound, Range};
+    let wrong = || "expected LOW:HIGH, such as 250:310, 0: or 2%:98%".to_owned();
+    let bound = |text: &str| match (text.trim(), text.trim().strip_suffix('%')) {
+        ("", _) => Ok(Bound::Data),
+        (_, Some(percent)) => percent.parse().map(Bound::Percentile).map_err(|_| wrong()),
+        (number, None) => number.parse().map(Bound::Value).map_err(|_| wrong()),
+    };
+    let (low, high) = text.split_once(':').ok_or_else(wrong)?;
+    Ok(Range::default().low(bound(low)?).high(bound(high)?))
+}
+
+/// `N/W/S/E`.
+fn area(text: &str) -> Result<[f64; 4], String> {
+    let numbers: Option<Vec<f64>> = text.split('/').map(|part| part.trim().parse().ok()).collect();
+    numbers
+        .and_then(|numbers| <[f64; 4]>::try_from(numbers).ok())
+        .ok_or_else(|| "expected north/west/south/east in degrees, such as 90/0/-90/359.75".to_owned())
+}
+
+/// The colour maps by their names.
+fn colours() -> impl clap::builder::TypedValueParser<Value = framewright::draw::ColourMap> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    use framewright::draw::ColourMap;
+    PossibleValuesParser::new(ColourMap::ALL.iter().map(|map| map.name()))
+        .try_map(|name| ColourMap::ALL.iter().copied().find(|map| map.name() == name).ok_or("not a colour map"))
 }

@@ -4,18 +4,21 @@ mod about; // doctor, completions, man
 mod files; // recover, convert, diff, tour
 mod frames; // decode, encode, schema, gen
 mod habits; // what every command may be told
-mod look; // info, ls, dump, validate, cat
+mod look; // info, ls, get, dump, validate, stats, plot, cat
 mod output; // where results may go
+mod select; // which messages and objects
 
 pub(crate) use about::{Completions, Doctor, Man};
 pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
 pub(crate) use frames::{
     Decode, Encode, Gen, Packing, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout,
 };
-#[allow(unused_imports, reason = "for commands that decode or encode on several threads")]
-pub(crate) use habits::Threads;
-pub(crate) use habits::{Colour, Look};
-pub(crate) use look::{Cat, Dump, Info, Ls, Mode, Store, Validate};
+pub(crate) use habits::{Colour, Look, Threads};
+pub(crate) use look::{
+    Cat, Dump, Get, Info, Ls, Mode, Plot, PlotFormat, PlotKind, PlotScale, PlotTheme, Stats, Store, Validate,
+};
+#[allow(unused_imports, reason = "commands that change files flatten these groups")]
+pub(crate) use select::{Columns, Select};
 
 use crate::exit::Voice;
 use clap::{Parser, Subcommand};
@@ -41,14 +44,20 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say what a file is and what it holds; a struct-frame capture with --schema
+    /// Say what files are and what they hold; a struct-frame capture with --schema
     Info(Info),
-    /// List what a file holds, one line per tensor
+    /// List what files hold, one line per tensor, by keys if you like
     Ls(Ls),
+    /// Print the values of keys, for scripts
+    Get(Get),
     /// Print metadata and descriptors, or the annotated bytes with --hex
     Dump(Dump),
-    /// Check a file and report every fault with its bytes; exit 1 when something is wrong
+    /// Check files and report every fault with its bytes; exit 1 when something is wrong
     Validate(Validate),
+    /// Compute minimum, maximum, mean, standard deviation and more of tensors
+    Stats(Stats),
+    /// Draw a tensor as a heat map, line or histogram: in the terminal, or as PNG or SVG
+    Plot(Plot),
     /// Write the elements of one tensor to standard output
     Cat(Cat),
     /// Save what is intact of a damaged Tensogram file, and list what was lost
@@ -82,8 +91,11 @@ impl Command {
         match self {
             Self::Info(_) => "info",
             Self::Ls(_) => "ls",
+            Self::Get(_) => "get",
             Self::Dump(_) => "dump",
             Self::Validate(_) => "validate",
+            Self::Stats(_) => "stats",
+            Self::Plot(_) => "plot",
             Self::Cat(_) => "cat",
             Self::Recover(_) => "recover",
             Self::Convert(_) => "convert",
@@ -104,8 +116,11 @@ impl Command {
         let json = match self {
             Self::Info(args) => args.json,
             Self::Ls(args) => args.json,
+            Self::Get(args) => args.json,
             Self::Dump(args) => args.json,
             Self::Validate(args) => args.json,
+            Self::Stats(args) => args.json,
+            Self::Plot(args) => args.json,
             Self::Recover(args) => args.json,
             Self::Convert(args) => args.json,
             Self::Diff(args) => args.json,

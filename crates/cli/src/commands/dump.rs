@@ -1,87 +1,159 @@
 //! `fw dump`: metadata and descriptors, or the annotated bytes.
 
-use super::surveyed::{beside, in_file};
-use super::{print, print_report};
 use crate::args::Dump;
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
-use crate::render::{byte_map, byte_map_by, compact, shape, size, tree};
+use crate::inputs::{Answer, Answers, Body, Inputs};
+use crate::opened::{Opened, told};
+use crate::render::{byte_map, byte_map_by, shape, size};
+use crate::selected::{KeyNotes, json_of};
 use anyhow::Result;
 use framewright::convert::Format;
+use framewright::look::FileRecord;
 use framewright::primitives::Span;
+use framewright::query::{Item, OneObject, Value, Where};
 use framewright::report::Tree;
 use framewright::source::{FileSource, ReadAt};
-use framewright::tensogram::{Survey, inspect};
+use framewright::tensogram::{self, inspect};
+use framewright::tensor::{AxisSlice, Selection};
 use serde_json::json;
 use std::fmt::Write as _;
 
-pub(crate) fn run(args: &Dump, input: &Input) -> Result<Outcome> {
+pub(crate) fn run(args: &Dump) -> Result<Outcome> {
+    let inputs = Inputs::of(&args.files)?;
+    let filter = args.select.filter();
+    let mut notes = KeyNotes::new(filter.paths().chain(args.keys.iter().flat_map(|keys| keys.paths())));
+    let mut answers = Answers::new("dump", args.json, inputs.several);
+    for word in &inputs.words {
+        let answer = if args.hex {
+            let input = Input::of(word, &args.store, "dump");
+            input.and_then(|input| hex(args, &input).map_err(|error| input.retold(error)))
+        } else {
+            Opened::open(word, &args.store, "dump")
+                .and_then(|opened| file(args, &filter, &opened, &mut notes).map_err(|error| opened.retold(error)))
+        };
+        let answer = answer.map(|answer| match answer.body {
+            // Which file it is, where several follow each other.
+            Body::Text(text) if inputs.several => {
+                let name = framewright::draw::visible(&word.display().to_string()).to_string();
+                Answer { body: Body::Text(format!("== {name}\n{text}")), ..answer }
+            }
+            _ => answer,
+        });
+        answers.take(word, answer)?;
+    }
+    notes.tell(args.json);
+    answers.finish()
+}
+
+/// Every byte named.
+fn hex(args: &Dump, input: &Input) -> Result<Answer> {
+    if !args.select.filter().is_empty() {
+        return Err(
+            Usage("--hex shows all bytes; choose a message with --message instead of --where".to_owned()).into()
+        );
+    }
     let format = input.looked_format()?;
     if format != Format::Tensogram {
         if args.message.is_some() {
             return Err(Usage(format!("{}: {format} files have no messages", input.name())).into());
         }
-        return tensors(args, input, format);
+        return ranges_of(args, input, format);
     }
     let file = input.tensogram()?;
     let spans = file.message_layouts()?;
-    let wanted: Vec<usize> = match args.message {
-        Some(index) if index >= spans.len() => {
-            let text = format!("no message {index}: {} has {}", input.name(), spans.len());
-            return Err(Usage(text).into());
-        }
-        Some(index) => vec![index],
-        None => (0..spans.len()).collect(),
-    };
-    let mut all = Vec::new();
-    for index in wanted {
-        let span = spans[index];
-        match (args.json, args.hex) {
-            (true, true) => {
-                let tree = inspect(&file.read_message(index)?);
-                all.push(json!({ "message": index, "offset": span.start, "tree": tree }));
-            }
-            (true, false) => all.push(message_json(&in_file(file.survey(index)?, index, span), index, span)),
-            (false, true) => {
-                let bytes = file.read_message(index)?;
-                print(&format!(
-                    "== message {index}, bytes {span}\n{}",
-                    byte_map(&inspect(&bytes), &bytes, span.start)
-                ))?;
-            }
-            (false, false) => print(&message_text(&in_file(file.survey(index)?, index, span), index, span))?,
+    let (mut text, mut all) = (String::new(), Vec::new());
+    for index in wanted(args, input.name(), spans.len())? {
+        let (span, bytes) = (spans[index], file.read_message(index)?);
+        let tree = inspect(&bytes);
+        if args.json {
+            all.push(json!({ "message": index, "offset": span.start, "tree": tree }));
+        } else {
+            let _ = write!(text, "== message {index}, bytes {span}\n{}", byte_map(&tree, &bytes, span.start));
         }
     }
-    if args.json {
-        print_report("dump", true, json!({ "file": input.name(), "format": "tensogram", "messages": all }))?;
-    } else if args.message.is_none()
-        && let Some(finding) = beside(std::fs::metadata(input.path())?.len(), &spans)
-    {
-        aside(format_args!("{finding}\n"));
-    }
-    Ok(Outcome::Fine)
+    Ok(match args.json {
+        true => Answer::json(json!({ "file": input.name(), "format": format, "messages": all })),
+        false => Answer::text(text),
+    })
 }
 
-/// Any other file of named tensors: its byte ranges, with the bytes themselves for --hex.
-fn tensors(args: &Dump, input: &Input, format: Format) -> Result<Outcome> {
+/// The byte ranges of a file without messages, with the bytes themselves for --hex.
+fn ranges_of(args: &Dump, input: &Input, format: Format) -> Result<Answer> {
     let tree = match format.dump(input.path()) {
         Ok(tree) => tree,
         Err(error) => return input.named(error),
     };
     if args.json {
-        print_report("dump", true, json!({ "file": input.name(), "format": format, "tree": tree }))?;
-    } else if args.hex {
-        let source = FileSource::open(input.path())?;
-        // Only the bytes that are shown are read.
-        let read = |span: Span| {
-            let mut bytes = vec![0; span.len() as usize];
-            source.read_exact_at(span.start, &mut bytes).ok().map(|()| bytes)
-        };
-        print(&byte_map_by(&tree, &read, 0))?;
-    } else {
-        print(&ranges(&tree))?;
+        return Ok(Answer::json(json!({ "file": input.name(), "format": format, "tree": tree })));
     }
-    Ok(Outcome::Fine)
+    if !args.hex {
+        return Ok(Answer::text(ranges(&tree)));
+    }
+    let source = FileSource::open(input.path())?;
+    // Only the bytes that are shown are read.
+    let read = |span: Span| {
+        let mut bytes = vec![0; span.len() as usize];
+        source.read_exact_at(span.start, &mut bytes).ok().map(|()| bytes)
+    };
+    Ok(Answer::text(byte_map_by(&tree, &read, 0)))
+}
+
+/// The messages that are meant.
+fn wanted(args: &Dump, name: &str, count: usize) -> Result<std::ops::Range<usize>> {
+    match args.message {
+        Some(index) if index >= count => Err(Usage(format!("no message {index}: {name} has {count}")).into()),
+        Some(index) => Ok(index..index + 1),
+        None => Ok(0..count),
+    }
+}
+
+/// Metadata and descriptors.
+fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes) -> Result<Answer> {
+    let (catalog, name) = (&opened.catalog, opened.catalog.name());
+    let messages = catalog.format() == Format::Tensogram;
+    if !messages && args.message.is_some() {
+        return Err(Usage(format!("{name}: {} files have no messages", catalog.format())).into());
+    }
+    let by_object = args.keys.is_some() || args.data || !filter.is_empty();
+    if !messages && !by_object {
+        return match opened.input() {
+            Some(input) => ranges_of(args, input, catalog.format()),
+            None => Err(Usage(format!(
+                "{name}: only parts of a Tensogram file are dumped from a store; use --allow-full-read"
+            ))
+            .into()),
+        };
+    }
+    let range = if messages { wanted(args, name, catalog.record_count())? } else { 0..1 };
+    let records: Box<dyn Iterator<Item = _>> = match args.message {
+        // All messages of a file in a store come together.
+        None => Box::new(catalog.records()),
+        Some(_) => Box::new(range.map(|index| catalog.record(index))),
+    };
+    let (mut text, mut all) = (String::new(), Vec::new());
+    for record in records {
+        let record = record.map_err(told)?;
+        notes.see(&record);
+        let objects = record.selected(filter);
+        if !record.matches(filter) {
+            continue;
+        }
+        let shown = Shown { args, opened, record: &record, objects: &objects };
+        match args.json {
+            true => all.push(shown.json()?),
+            false => text.push_str(&shown.text()?),
+        }
+    }
+    if args.json {
+        return Ok(Answer::json(json!({ "file": name, "format": catalog.format(), "messages": all })));
+    }
+    if args.message.is_none()
+        && let Some(finding) = opened.beside()
+    {
+        aside(format_args!("{finding}\n"));
+    }
+    Ok(Answer::text(text))
 }
 
 /// Range and meaning, indented by depth.
@@ -97,29 +169,88 @@ fn ranges(tree: &Tree) -> String {
     text
 }
 
-pub(crate) fn message_text(message: &Survey, index: usize, span: Span) -> String {
-    let mut text = format!("message {index}, bytes {span} ({})\n", size(span.len()));
-    if let Some(preamble) = &message.preamble {
-        let _ = writeln!(text, "  flags: {}", preamble.flags);
-    }
-    match &message.metadata {
-        Ok(metadata) => {
-            if !metadata.extra.is_empty() {
-                text.push_str("  metadata:\n");
-                text.push_str(&tree(&metadata.extra, 4));
+/// What is shown of a message.
+struct Shown<'a> {
+    args: &'a Dump,
+    opened: &'a Opened,
+    record: &'a FileRecord,
+    objects: &'a [usize],
+}
+
+impl Shown<'_> {
+    fn text(&self) -> Result<String> {
+        let (record, span) = (self.record, self.record.span());
+        let mut text = String::new();
+        if let Some(message) = record.survey() {
+            let _ = writeln!(text, "message {}, bytes {span} ({})", record.index(), size(span.len()));
+            if self.args.keys.is_none() {
+                if let Some(preamble) = &message.preamble {
+                    let _ = writeln!(text, "  flags: {}", preamble.flags);
+                }
+                match &message.metadata {
+                    Ok(metadata) => {
+                        self.section(&mut text, "metadata", &metadata.extra);
+                        self.section(&mut text, "provenance", &metadata.reserved);
+                    }
+                    Err(error) => drop(writeln!(text, "  metadata cannot be read: {error}")),
+                }
             }
-            if !metadata.reserved.is_empty() {
-                text.push_str("  provenance:\n");
-                text.push_str(&tree(&metadata.reserved, 4));
+        } else {
+            let _ = writeln!(text, "{}, {}", record.format(), record.file());
+        }
+        for object in self.objects {
+            self.object(&mut text, *object)?;
+        }
+        if let Some(message) = record.survey() {
+            for finding in message.report.findings() {
+                let _ = writeln!(text, "  {finding}");
             }
         }
-        Err(error) => drop(writeln!(text, "  metadata cannot be read: {error}")),
+        Ok(text)
     }
-    for object in &message.objects {
-        // Objects that could not be told apart are left out; the others keep their places.
-        let o = object.index;
-        let _ = writeln!(text, "  object {o}, frame at byte {}:", span.start + object.frame.start());
-        match &object.descriptor {
+
+    fn section(&self, text: &mut String, name: &str, map: &tensogram::MetadataMap) {
+        if !map.is_empty() {
+            let _ = writeln!(text, "  {name}:");
+            text.push_str(&outline(map, 4, self.args.all));
+        }
+    }
+
+    fn object(&self, text: &mut String, object: usize) -> Result<()> {
+        let (record, start) = (self.record, self.record.span().start);
+        if let Some(found) = record.surveyed(object) {
+            // Objects that could not be told apart are left out; the others keep their places.
+            let _ = writeln!(text, "  object {object}, frame at byte {}:", start + found.frame.start());
+        } else {
+            let _ = writeln!(text, "  tensor {}:", framewright::draw::visible(&record.name(object)));
+        }
+        if let Some(keys) = &self.args.keys {
+            let item = OneObject(record, object);
+            for key in keys.paths() {
+                let value = item.lookup(key).map_or_else(|| "-".to_owned(), |value| summary(&value, self.args.all));
+                let _ = writeln!(text, "    {key}: {value}");
+            }
+        } else {
+            self.described(text, object);
+        }
+        if self.args.data {
+            let _ = writeln!(text, "    data: {}", self.sample(object)?);
+        }
+        Ok(())
+    }
+
+    fn described(&self, text: &mut String, object: usize) {
+        let record = self.record;
+        if let Some(entry) = record.entries().get(object) {
+            let bytes = entry.byte_len().map_or_else(|_| "?".to_owned(), size);
+            let _ = writeln!(text, "    {} {}, {bytes}", entry.type_name(), shape(&entry.shape));
+            for (key, value) in &entry.attributes {
+                let _ = writeln!(text, "    {key}: {value}");
+            }
+            return;
+        }
+        let Some(found) = record.surveyed(object) else { return };
+        match &found.descriptor {
             Ok(descriptor) => {
                 let _ = writeln!(
                     text,
@@ -128,45 +259,104 @@ pub(crate) fn message_text(message: &Survey, index: usize, span: Span) -> String
                     shape(&descriptor.shape),
                     descriptor.byte_order,
                     super::ls::pipeline(descriptor),
-                    size(object.parts.region.len())
+                    size(found.parts.region.len())
                 );
-                for (key, value) in &descriptor.params {
-                    let _ = writeln!(text, "    {key}: {}", compact(value));
-                }
-                if let Some(masks) = &descriptor.masks {
-                    for (kind, mask) in masks.iter() {
-                        let _ = writeln!(text, "    mask {}: {}, {} bytes", kind.key(), mask.method, mask.length);
-                    }
+                text.push_str(&outline(&descriptor.params, 4, self.args.all));
+                for (kind, mask) in descriptor.masks.iter().flat_map(|masks| masks.iter()) {
+                    let _ = writeln!(text, "    mask {}: {}, {} bytes", kind.key(), mask.method, mask.length);
                 }
             }
             Err(error) => drop(writeln!(text, "    descriptor cannot be read: {error}")),
         }
-        if let Some(entry) = message.metadata.as_ref().ok().and_then(|metadata| metadata.base.get(o)) {
+        if let Some(entry) = record.metadata().and_then(|metadata| metadata.base.get(object)) {
             let mut own = entry.clone();
             own.remove("_reserved_");
-            text.push_str(&tree(&own, 4));
+            text.push_str(&outline(&own, 4, self.args.all));
         }
     }
-    for finding in message.report.findings() {
-        let _ = writeln!(text, "  {finding}");
-    }
-    text
-}
 
-pub(crate) fn message_json(message: &Survey, index: usize, span: Span) -> serde_json::Value {
-    let metadata = match &message.metadata {
-        Ok(metadata) => json!({
-            "base": metadata.base, "_extra_": metadata.extra, "_reserved_": metadata.reserved,
-        }),
-        Err(error) => json!({ "error": error.to_string() }),
-    };
-    let objects: Vec<_> = message
-        .objects
-        .iter()
-        .map(|object| match &object.descriptor {
+    /// The first and last elements of a tensor.
+    fn sample(&self, object: usize) -> Result<String> {
+        let named = self.record.named(object);
+        let lens = named.map(|named| named.shape).unwrap_or_default();
+        let elements = |selection: &Selection| -> Result<Vec<String>> {
+            let part = self.opened.catalog.part(self.record, object, selection).map_err(told)?;
+            Ok(framewright::stats::to_f64(part.dtype, &part.data)?
+                .iter()
+                .map(|value| Value::from(*value).to_text())
+                .collect())
+        };
+        let count: u64 = lens.iter().copied().fold(1, u64::saturating_mul);
+        if count <= 2 * EDGE {
+            return Ok(format!("[{}]", elements(&Selection::new())?.join(", ")));
+        }
+        // Innermost rows: the beginning of the first, the end of the last.
+        let row = |index: fn(u64) -> i64, ends: AxisSlice| -> Selection {
+            let (_, outer) = lens.split_last().unwrap_or((&0, &[]));
+            outer.iter().map(|len| AxisSlice::Index(index(*len))).chain([ends]).collect()
+        };
+        let width = lens.last().copied().unwrap_or(0).min(EDGE);
+        let first = row(|_| 0, AxisSlice::Range { start: None, end: i64::try_from(width).ok(), step: 1 });
+        let last =
+            row(|_| -1, AxisSlice::Range { start: i64::try_from(width).ok().map(|width| -width), end: None, step: 1 });
+        let between = count - 2 * width;
+        Ok(format!("[{}, … {between} more …, {}]", elements(&first)?.join(", "), elements(&last)?.join(", ")))
+    }
+
+    fn json(&self) -> Result<serde_json::Value> {
+        let (record, span) = (self.record, self.record.span());
+        let mut objects = Vec::new();
+        for object in self.objects {
+            let mut row = match &self.args.keys {
+                Some(keys) => {
+                    let item = OneObject(record, *object);
+                    let values: serde_json::Map<_, _> =
+                        keys.paths().iter().map(|key| (key.to_string(), json_of(item.lookup(key).as_ref()))).collect();
+                    json!({ "object": object, "keys": values })
+                }
+                None => self.object_json(*object),
+            };
+            if self.args.data {
+                row["data"] = self.sample(*object)?.into();
+            }
+            objects.push(row);
+        }
+        let Some(message) = record.survey() else {
+            return Ok(json!({ "message": 0, "offset": 0, "length": span.len(), "objects": objects }));
+        };
+        let metadata = match &message.metadata {
+            Ok(metadata) => json!({
+                "base": metadata.base, "_extra_": metadata.extra, "_reserved_": metadata.reserved,
+            }),
+            Err(error) => json!({ "error": error.to_string() }),
+        };
+        let mut shown = json!({
+            "message": record.index(),
+            "offset": span.start,
+            "length": span.len(),
+            "flags": message.preamble.as_ref().map(|preamble| preamble.flags.0),
+            "objects": objects,
+            "findings": message.report.findings(),
+        });
+        if self.args.keys.is_none() {
+            shown["metadata"] = metadata;
+        }
+        Ok(shown)
+    }
+
+    fn object_json(&self, object: usize) -> serde_json::Value {
+        let (record, start) = (self.record, self.record.span().start);
+        if let Some(entry) = record.entries().get(object) {
+            return json!({
+                "object": object, "name": entry.name, "dtype": entry.type_name(), "shape": entry.shape,
+                "attributes": entry.attributes,
+            });
+        }
+        let Some(found) = record.surveyed(object) else { return json!({ "object": object }) };
+        match &found.descriptor {
             Ok(descriptor) => json!({
-                "object": object.index,
-                "frame": [span.start + object.frame.start(), span.start + object.frame.end()],
+                "object": object,
+                "frame": [start + found.frame.start(), start + found.frame.end()],
                 "type": descriptor.obj_type,
                 "ndim": descriptor.ndim,
                 "shape": descriptor.shape,
@@ -181,16 +371,80 @@ pub(crate) fn message_json(message: &Survey, index: usize, span: Span) -> serde_
                     "kind": kind.key(), "method": mask.method, "offset": mask.offset, "length": mask.length,
                 })).collect::<Vec<_>>(),
             }),
-            Err(error) => json!({ "object": object.index, "error": error.to_string() }),
-        })
-        .collect();
-    json!({
-        "message": index,
-        "offset": span.start,
-        "length": span.len(),
-        "flags": message.preamble.as_ref().map(|preamble| preamble.flags.0),
-        "metadata": metadata,
-        "objects": objects,
-        "findings": message.report.findings(),
-    })
+            Err(error) => json!({ "object": object, "error": error.to_string() }),
+        }
+    }
 }
+
+/// A map as an indented tree; small values stay on their line, the middle of long lists is left out.
+fn outline(map: &tensogram::MetadataMap, indent: usize, all: bool) -> String {
+    map.iter().map(|(key, value)| entry(key, value, indent, all)).collect()
+}
+
+fn entry(key: &str, value: &tensogram::Value, indent: usize, all: bool) -> String {
+    let pad = " ".repeat(indent);
+    let key = framewright::draw::visible(key);
+    let line = short(value, all);
+    match value {
+        tensogram::Value::Map(entries) if line.len() > 60 => {
+            let members: String = entries
+                .iter()
+                .map(|(key, value)| match key {
+                    tensogram::Value::Text(key) => entry(key, value, indent + 2, all),
+                    other => entry(&short(other, all), value, indent + 2, all),
+                })
+                .collect();
+            format!("{pad}{key}:\n{members}")
+        }
+        _ => format!("{pad}{key}: {line}\n"),
+    }
+}
+
+/// A value on one line as JSON, the middle of long lists left out.
+fn short(value: &tensogram::Value, all: bool) -> String {
+    match value {
+        tensogram::Value::Array(items) if !all => abridged(items.len(), |index| short(&items[index], all)),
+        tensogram::Value::Map(entries) if !all => {
+            let entries = entries.iter().map(|(key, value)| format!("{}:{}", short(key, all), short(value, all)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+        }
+        other => serde_json::to_string(other).unwrap_or_default(),
+    }
+}
+
+/// The same for the value of a key.
+fn summary(value: &Value<'_>, all: bool) -> String {
+    match value {
+        Value::Text(text) => framewright::draw::visible(text).to_string(),
+        other => nested(other, all),
+    }
+}
+
+fn nested(value: &Value<'_>, all: bool) -> String {
+    match value {
+        Value::Array(items) if !all => {
+            abridged(items.len(), |index| items.get(index).map_or_else(String::new, |item| nested(&item, all)))
+        }
+        Value::Map(map) if !all => {
+            let entries =
+                map.iter().map(|(key, value)| format!("{}:{}", Value::Text(key).to_json(), nested(&value, all)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+        }
+        other => other.to_json(),
+    }
+}
+
+/// A list of `len` items, the middle of a long one left out.
+fn abridged(len: usize, item: impl Fn(usize) -> String) -> String {
+    let joined = |range: std::ops::Range<usize>| range.map(&item).collect::<Vec<_>>().join(",");
+    let edge = EDGE as usize;
+    if len <= LONG {
+        return format!("[{}]", joined(0..len));
+    }
+    format!("[{}, … {} more …, {}]", joined(0..edge), len - 2 * edge, joined(len - edge..len))
+}
+
+/// Lists longer than this are abridged.
+const LONG: usize = 16;
+/// Elements that are shown at each end.
+const EDGE: u64 = 3;

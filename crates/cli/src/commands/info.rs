@@ -1,52 +1,51 @@
 //! `fw info`: what a file is and what it holds.
 
-use super::{capture, print, print_report};
+use super::capture;
 use crate::args::Info as Args;
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
-use crate::render::{count, size};
+use crate::inputs::{Answer, Answers, Inputs};
+use crate::opened::{Opened, told};
+use crate::render::{count, shape, size};
 use anyhow::Result;
-use framewright::convert::{self, Format, Info};
-use framewright::primitives::Span;
-use framewright::source::FileSource;
-use framewright::tensogram::{Survey, TensogramFile};
+use framewright::convert::{self, Info};
+use framewright::look::Catalog;
+use framewright::tensogram::Survey;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-pub(crate) fn run(args: &Args, input: &Input) -> Result<Outcome> {
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
     if let Some(schema) = &args.schema {
-        return capture::info(args, input, schema);
+        let [file] = &args.files[..] else {
+            return Err(Usage("--schema reads one capture at a time".to_owned()).into());
+        };
+        let input = Input::of(file, &args.store, "info")?;
+        return capture::info(args, &input, schema).map_err(|error| input.retold(error));
     }
     if args.packing.no_packed {
         return Err(Usage("--no-packed is for struct-frame captures and requires --schema".to_owned()).into());
     }
     if args.profile.profile.is_some() {
-        return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
+        return Err(Usage("--profile is for struct-frame captures and requires --schema".to_owned()).into());
     }
-    if input.looked_format()? != Format::Tensogram {
-        return tensors(args, input);
+    let inputs = Inputs::of(&args.files)?;
+    let mut answers = Answers::new("info", args.json, inputs.several).between("\n");
+    for word in &inputs.words {
+        let answer = Opened::open(word, &args.store, "info")
+            .and_then(|opened| file(args, &opened).map_err(|error| opened.retold(error)));
+        answers.take(word, answer)?;
     }
-    let summary = Summary::of(&input.tensogram()?, input.name())?;
-    if args.json {
-        print_report("info", true, summary.json())?;
-    } else {
-        print(&summary.text())?;
-    }
-    Ok(Outcome::Fine)
+    answers.finish()
 }
 
-/// Any other file of named tensors.
-fn tensors(args: &Args, input: &Input) -> Result<Outcome> {
-    let info = match convert::info_of(&*input.tensors()?, &FileSource::open(input.path())?) {
-        Ok(info) => info,
-        Err(error) => return input.named(error),
-    };
-    if args.json {
-        print_report("info", true, tensors_json(&info, input.name()))?;
-    } else {
-        print(&tensors_text(&info, input.name()))?;
+fn file(args: &Args, opened: &Opened) -> Result<Answer> {
+    let name = opened.catalog.name();
+    match (opened.info()?, args.json) {
+        (Some(info), true) => Ok(Answer::json(tensors_json(&info, name))),
+        (Some(info), false) => Ok(Answer::text(tensors_text(&info, name))),
+        (None, true) => Ok(Answer::json(Summary::of(&opened.catalog)?.json())),
+        (None, false) => Ok(Answer::text(Summary::of(&opened.catalog)?.text())),
     }
-    Ok(Outcome::Fine)
 }
 
 pub(crate) fn tensors_json(info: &Info, path: &str) -> serde_json::Value {
@@ -92,16 +91,21 @@ pub(crate) fn tensors_text(info: &Info, path: &str) -> String {
 }
 
 /// What there is to say about a Tensogram file.
+#[derive(Default)]
 pub(crate) struct Summary {
     path: String,
     file_len: u64,
     message_count: usize,
     object_count: usize,
     decoded_len: u64,
+    stored_len: u64,
     element_count: u64,
     /// Objects and their bytes by element type.
     dtypes: BTreeMap<String, (usize, u64)>,
     pipelines: BTreeMap<String, usize>,
+    shapes: BTreeMap<Vec<u64>, usize>,
+    /// When the first and the last message were written, as far as they say so.
+    times: Option<(String, String)>,
     encoders: BTreeMap<String, usize>,
     hashed: usize,
     streamed: usize,
@@ -112,37 +116,23 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    fn of(file: &TensogramFile, name: &str) -> Result<Self> {
-        let file_len = std::fs::metadata(file.path())?.len();
-        let surveys = (0..file.message_count()?).map(|index| Ok(file.survey(index)?));
-        Self::of_parts(name.to_owned(), file_len, &file.message_layouts()?, surveys)
-    }
-
-    /// The summary of messages that were looked at.
-    pub(crate) fn of_parts(
-        path: String,
-        file_len: u64,
-        spans: &[Span],
-        surveys: impl Iterator<Item = Result<Survey>>,
-    ) -> Result<Self> {
+    /// The summary of a Tensogram file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn of(catalog: &Catalog) -> Result<Self> {
+        let (file_len, spans) = (catalog.file_len(), catalog.spans());
         let mut summary = Self {
-            path,
+            path: catalog.name().to_owned(),
             file_len,
             message_count: spans.len(),
-            object_count: 0,
-            decoded_len: 0,
-            element_count: 0,
-            dtypes: BTreeMap::new(),
-            pipelines: BTreeMap::new(),
-            encoders: BTreeMap::new(),
-            hashed: 0,
-            streamed: 0,
-            capture: false,
-            outside: file_len - spans.iter().map(|span| span.len()).sum::<u64>(),
-            problems: 0,
+            outside: file_len.saturating_sub(spans.iter().map(|span| span.len()).sum::<u64>()),
+            ..Self::default()
         };
-        for message in surveys {
-            summary.add(&message?);
+        for record in catalog.records() {
+            if let Some(survey) = record.map_err(told)?.survey() {
+                summary.add(survey);
+            }
         }
         Ok(summary)
     }
@@ -156,6 +146,7 @@ impl Summary {
             self.streamed += usize::from(preamble.flags.contains(MessageFlags::FOOTER_INDEX));
         }
         for object in &message.objects {
+            self.stored_len = self.stored_len.saturating_add(object.parts.region.len());
             let Ok(descriptor) = &object.descriptor else { continue };
             let decoded_len = descriptor.decoded_len().unwrap_or(0);
             self.decoded_len = self.decoded_len.saturating_add(decoded_len);
@@ -164,8 +155,17 @@ impl Summary {
             let (count, bytes) = self.dtypes.entry(descriptor.dtype.to_string()).or_default();
             (*count, *bytes) = (*count + 1, bytes.saturating_add(decoded_len));
             *self.pipelines.entry(super::ls::pipeline(descriptor)).or_default() += 1;
+            *self.shapes.entry(descriptor.shape.clone()).or_default() += 1;
         }
         self.capture |= message.metadata.as_ref().is_ok_and(convert::is_capture);
+        let time = message.metadata.as_ref().ok().and_then(|metadata| metadata.reserved.get("time")?.as_text());
+        if let Some(time) = time {
+            self.times = Some(match self.times.take() {
+                None => (time.to_owned(), time.to_owned()),
+                // Times are written so that their texts sort as they do.
+                Some((first, last)) => (first.min(time.to_owned()), last.max(time.to_owned())),
+            });
+        }
         let encoder = message.metadata.as_ref().ok().and_then(|metadata| metadata.reserved.get("encoder"));
         if let Some(encoder) = encoder {
             let part = |key| encoder.member(key).and_then(|value| value.as_text()).unwrap_or("?");
@@ -182,11 +182,17 @@ impl Summary {
             ("file", format!("{}, {}", self.path, size(self.file_len))),
             ("format", "Tensogram version 3".to_owned()),
             ("messages", format!("{} ({} with digests, {} streamed)", self.message_count, self.hashed, self.streamed)),
-            ("objects", format!("{}, {} decoded", self.object_count, size(self.decoded_len))),
+            ("objects", self.objects()),
+            ("shapes", self.few_shapes()),
             ("types", list(&self.dtypes.iter().map(|(name, (count, _))| (name.clone(), *count)).collect())),
             ("pipelines", list(&self.pipelines)),
             ("encoders", list(&self.encoders)),
         ];
+        match &self.times {
+            Some((first, last)) if first == last => lines.push(("written", first.clone())),
+            Some((first, last)) => lines.push(("written", format!("{first} to {last}"))),
+            None => {}
+        }
         if self.capture {
             let words = "the columns of a struct-frame capture; fw convert FILE CAPTURE.bin writes its frames again";
             lines.push(("holds", words.to_owned()));
@@ -201,6 +207,28 @@ impl Summary {
             lines.push(("problems", format!("{}: try fw validate", count(self.problems, "finding"))));
         }
         lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
+    }
+
+    fn objects(&self) -> String {
+        let ratio = self.decoded_len as f64 / self.stored_len.max(1) as f64;
+        let (decoded, stored) = (size(self.decoded_len), size(self.stored_len));
+        match self.stored_len {
+            0 => format!("{}, {decoded} decoded", self.object_count),
+            _ => format!("{}, {decoded} decoded, {stored} stored ({ratio:.2} to 1)", self.object_count),
+        }
+    }
+
+    /// The most frequent shapes.
+    fn few_shapes(&self) -> String {
+        const MOST: usize = 5;
+        let mut shapes: Vec<_> = self.shapes.iter().collect();
+        shapes.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
+        let mut parts: Vec<String> =
+            shapes.iter().take(MOST).map(|(dimensions, number)| format!("{} ({number})", shape(dimensions))).collect();
+        if shapes.len() > MOST {
+            parts.push(format!("{} more", shapes.len() - MOST));
+        }
+        if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -224,6 +252,10 @@ impl Summary {
                 "message_count": self.message_count,
                 "messages_with_digests": self.hashed,
                 "messages_streamed": self.streamed,
+                "stored_bytes": self.stored_len,
+                "shapes": self.shapes.iter().map(|(dimensions, count)| json!({ "shape": dimensions, "tensor_count": count }))
+                    .collect::<Vec<_>>(),
+                "written": self.times.as_ref().map(|(first, last)| json!([first, last])),
                 "pipelines": self.pipelines,
                 "encoders": self.encoders,
                 "capture": self.capture,

@@ -1,63 +1,302 @@
-//! `fw ls`: every message and object, one line each.
+//! `fw ls`: every object of every message, one line each; or counts, or messages.
 
-use super::surveyed::{beside, in_file};
-use super::{print, print_report};
+use super::{ls_stream, print, print_report};
 use crate::args::Ls;
 use crate::exit::{Outcome, aside};
-use crate::input::Input;
+use crate::inputs::{Answer, Answers, Inputs};
+use crate::opened::{Opened, told};
 use crate::render::{Table, shape, size};
+use crate::selected::{KeyNotes, align, cell, json_of, visible_cells};
 use anyhow::Result;
-use framewright::convert::{self, Format, Row};
-use framewright::primitives::Span;
-use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Survey, TensogramFile, Value};
-use serde_json::json;
+use framewright::convert::Format;
+use framewright::look::{Catalog, FileRecord};
+use framewright::query::{Counter, Item, Keys, OneObject, Value as Key, Where, WholeRecord};
+use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Value};
+use serde_json::{Value as Json, json};
 
-pub(crate) fn run(args: &Ls, input: &Input) -> Result<Outcome> {
-    if input.looked_format()? != Format::Tensogram {
-        return tensors(args, input);
+pub(crate) fn run(args: &Ls) -> Result<Outcome> {
+    let filter = args.select.filter();
+    let plain = filter.is_empty() && args.columns.keys.is_none() && args.columns.sort.is_none() && !args.count;
+    if plain && !args.messages && matches!(&args.files[..], [only] if only.as_os_str() == "-") {
+        return ls_stream::run(args);
     }
-    let file = input.tensogram()?;
-    let (len, spans) = (std::fs::metadata(input.path())?.len(), file.message_layouts()?);
-    if args.json {
-        print_report("ls", true, listing_json(input.name(), len, &spans, surveys(&file)?)?)?;
-    } else {
-        print(&listing(len, &spans, surveys(&file)?)?)?;
-    }
-    Ok(Outcome::Fine)
-}
-
-/// Any other file of named tensors.
-fn tensors(args: &Ls, input: &Input) -> Result<Outcome> {
-    let file = input.tensors()?;
-    let rows = match convert::rows(&*file) {
-        Ok(rows) => rows,
-        Err(error) => return input.named(error),
-    };
-    if args.json {
-        let report = json!({
-            "file": input.name(), "format": file.format(), "tensors": rows, "unreadable": file.unreadable(), "findings": [],
-        });
-        print_report("ls", true, report)?;
-    } else {
-        print(&tensors_listing(&rows))?;
-        for array in file.unreadable() {
-            aside(format_args!("fw: note, array {:?}: {}\n", array.name, array.what));
+    let inputs = Inputs::of(&args.files)?;
+    let mut listing = Listing::new(args, filter, inputs.several);
+    let mut answers = Answers::new("ls", args.json, inputs.several);
+    for word in &inputs.words {
+        let answer = Opened::open(word, &args.store, "ls")
+            .and_then(|opened| listing.file(&opened).map_err(|error| opened.retold(error)));
+        match answer {
+            Ok(Some(report)) => answers.take(word, Ok(Answer::json(report)))?,
+            Ok(None) => {}
+            Err(error) => answers.take(word, Err(error))?,
         }
     }
+    if !args.json {
+        print(&listing.text())?;
+    }
+    listing.notes.tell(args.json);
+    answers.finish()
+}
+
+/// `fw ls` of one file that was opened elsewhere, standard input for example.
+pub(super) fn one(args: &Ls, opened: &Opened) -> Result<Outcome> {
+    let mut listing = Listing::new(args, args.select.filter(), false);
+    match listing.file(opened)? {
+        Some(report) => print_report("ls", true, report)?,
+        None => print(&listing.text())?,
+    }
+    listing.notes.tell(args.json);
     Ok(Outcome::Fine)
 }
 
-pub(crate) fn tensors_listing(rows: &[Row]) -> String {
-    let mut table = Table::new(&["name", "dtype", "shape", ">size", ">bytes in the file"]);
-    for row in rows {
-        let place = row.span.map_or_else(|| "-".to_owned(), |[start, end]| format!("{start}..{end}"));
-        let dtype = match row.block_type {
-            Some(blocks) => format!("{} ({blocks})", row.dtype),
-            None => row.dtype.clone(),
-        };
-        table.row([row.name.clone(), dtype, shape(&row.shape), size(row.bytes), place]);
+/// The plain listing of a file, as text.
+pub(super) fn listing(catalog: &Catalog) -> Result<String> {
+    let mut table = Table::new(&COLUMNS);
+    for record in catalog.records() {
+        let record = record.map_err(told)?;
+        for object in record.objects() {
+            table.row(visible_cells(object_cells(&record, object, false)));
+        }
     }
-    table.render()
+    Ok(table.render())
+}
+
+/// What is listed, while files are read one after the other.
+struct Listing<'a> {
+    args: &'a Ls,
+    filter: Where,
+    /// Whether rows say which file they are from.
+    several: bool,
+    /// The formats so far, which decide about the columns.
+    messages: bool,
+    rows: Vec<Row>,
+    counter: Counter,
+    total: u64,
+    notes: KeyNotes,
+}
+
+/// A line, with what it is sorted by.
+struct Row {
+    order: Vec<Option<Key<'static>>>,
+    cells: Vec<String>,
+    json: Json,
+}
+
+impl<'a> Listing<'a> {
+    fn new(args: &'a Ls, filter: Where, several: bool) -> Self {
+        let keys = args.columns.keys.clone().unwrap_or_default();
+        let sort = args.columns.sort.iter().flat_map(|sort| sort.paths());
+        let notes = KeyNotes::new(filter.paths().chain(keys.paths()).chain(sort));
+        Self { args, filter, several, messages: false, rows: Vec::new(), counter: Counter::new(keys), total: 0, notes }
+    }
+
+    /// Takes the rows of a file; its report when JSON is asked for.
+    fn file(&mut self, opened: &Opened) -> Result<Option<Json>> {
+        let catalog = &opened.catalog;
+        self.messages |= catalog.format() == Format::Tensogram;
+        let start = self.rows.len();
+        let (mut messages, mut findings) = (Vec::new(), Vec::new());
+        for record in catalog.records() {
+            let record = record.map_err(told)?;
+            self.notes.see(&record);
+            let matches = self.record(&record);
+            if let Some(survey) = record.survey() {
+                findings.extend(survey.report.findings().iter().cloned());
+                if matches && self.args.json {
+                    let span = record.span();
+                    let objects = survey.objects.len();
+                    messages.push(json!({ "offset": span.start, "length": span.len(), "object_count": objects }));
+                }
+            }
+        }
+        findings.extend(opened.beside());
+        if !self.args.json {
+            for finding in &findings {
+                aside(format_args!("{finding}\n"));
+            }
+            for array in catalog.tensor_file().map(|file| file.unreadable()).unwrap_or_default() {
+                aside(format_args!("fw: note, array {:?}: {}\n", array.name, array.what));
+            }
+            return Ok(None);
+        }
+        let unreadable = catalog.tensor_file().map(|file| file.unreadable()).unwrap_or_default();
+        let mut report = json!({
+            "file": catalog.name(), "format": catalog.format(), "unreadable": unreadable, "findings": findings,
+        });
+        if self.args.count {
+            let fresh = Counter::new(self.keys());
+            let counter = std::mem::replace(&mut self.counter, fresh);
+            report["count"] = std::mem::take(&mut self.total).into();
+            if self.args.columns.keys.is_some() {
+                report["groups"] = self.groups(counter);
+            }
+            return Ok(Some(report));
+        }
+        let mut rows = self.rows.split_off(start);
+        self.sort(&mut rows);
+        let key = if self.args.messages { "messages" } else { "tensors" };
+        report[key] = rows.into_iter().map(|row| row.json).collect();
+        if catalog.format() == Format::Tensogram && !self.args.messages {
+            report["messages"] = messages.into();
+        }
+        Ok(Some(report))
+    }
+
+    /// Takes the rows of a message; whether anything of it is selected.
+    fn record(&mut self, record: &FileRecord) -> bool {
+        if self.args.messages {
+            let matches = record.matches(&self.filter);
+            if matches {
+                self.item(&WholeRecord(record), |listing| listing.message_row(record));
+            }
+            return matches;
+        }
+        let objects = record.selected(&self.filter);
+        if objects.is_empty() {
+            // A message without objects is worth a line of its own.
+            let alone =
+                record.objects().is_empty() && record.survey().is_some() && self.filter.matches(&WholeRecord(record));
+            if alone && !self.args.count && self.args.columns.keys.is_none() && !self.args.json {
+                self.item(&WholeRecord(record), |listing| listing.empty_row(record));
+            }
+            return alone;
+        }
+        for object in objects {
+            self.item(&OneObject(record, object), |listing| listing.object_row(record, object));
+        }
+        true
+    }
+
+    /// Counts an item, or takes its row.
+    fn item(&mut self, item: &impl Item, row: impl FnOnce(&Self) -> (Vec<String>, Json)) {
+        self.total = self.total.saturating_add(1);
+        if self.args.count {
+            if self.args.columns.keys.is_some() {
+                self.counter.add(item);
+            }
+            return;
+        }
+        let order = self.args.columns.sort.as_ref().map(|sort| sort.row(item)).unwrap_or_default();
+        let (cells, mut json) = row(self);
+        let cells = match &self.args.columns.keys {
+            None => cells,
+            Some(keys) => {
+                let values = keys.values(item);
+                if self.args.json {
+                    let named = keys.paths().iter().zip(&values);
+                    json["keys"] = named.map(|(key, value)| (key.to_string(), json_of(value.as_ref()))).collect();
+                }
+                values.iter().map(|value| cell(value.as_ref())).collect()
+            }
+        };
+        self.rows.push(Row { order, cells, json });
+    }
+
+    fn object_row(&self, record: &FileRecord, object: usize) -> (Vec<String>, Json) {
+        match self.args.json {
+            true => (Vec::new(), object_json(record, object)),
+            false => (self.with_file(record, object_cells(record, object, self.several)), Json::Null),
+        }
+    }
+
+    fn message_row(&self, record: &FileRecord) -> (Vec<String>, Json) {
+        let (span, objects) = (record.span(), record.objects());
+        let names: Vec<String> = objects.iter().map(|object| record.name(*object).into_owned()).collect();
+        if self.args.json {
+            let json = json!({
+                "message": record.index(), "offset": span.start, "length": span.len(),
+                "object_count": objects.len(), "names": names,
+            });
+            return (Vec::new(), json);
+        }
+        let cells = vec![
+            record.index().to_string(),
+            objects.len().to_string(),
+            few(&names),
+            span.start.to_string(),
+            size(span.len()),
+        ];
+        (self.with_file(record, cells), Json::Null)
+    }
+
+    fn empty_row(&self, record: &FileRecord) -> (Vec<String>, Json) {
+        let index = record.index().to_string();
+        let cells = [&index, "-", "(no objects)", "", "", "", "", ""].map(str::to_owned).to_vec();
+        (self.with_file(record, cells), Json::Null)
+    }
+
+    fn with_file(&self, record: &FileRecord, mut cells: Vec<String>) -> Vec<String> {
+        if self.several && self.args.columns.keys.is_none() {
+            cells.insert(0, record.file().to_owned());
+        }
+        cells
+    }
+
+    fn keys(&self) -> Keys {
+        self.args.columns.keys.clone().unwrap_or_default()
+    }
+
+    fn sort(&self, rows: &mut [Row]) {
+        if let Some(sort) = &self.args.columns.sort {
+            rows.sort_by(|a, b| sort.compare(&a.order, &b.order));
+        }
+    }
+
+    /// Everything that was taken, as text.
+    fn text(&mut self) -> String {
+        if self.args.count {
+            return self.counts();
+        }
+        let mut rows = std::mem::take(&mut self.rows);
+        self.sort(&mut rows);
+        let keys = self.args.columns.keys.as_ref();
+        let columns: Vec<String> = match keys {
+            Some(keys) => keys.paths().iter().map(ToString::to_string).collect(),
+            None if self.args.messages => {
+                [">message", ">objects", "names", ">offset", ">size"].map(str::to_owned).to_vec()
+            }
+            None if self.messages || self.several => COLUMNS.map(str::to_owned).to_vec(),
+            None => TENSOR_COLUMNS.map(str::to_owned).to_vec(),
+        };
+        let file = (self.several && keys.is_none()).then(|| "file".to_owned());
+        let mut columns: Vec<String> = file.into_iter().chain(columns).collect();
+        if keys.is_some() {
+            align(&mut columns, rows.iter().map(|row| &row.cells[..]));
+        }
+        let mut table = Table::new(&columns);
+        for row in rows {
+            table.row(visible_cells(row.cells));
+        }
+        table.render()
+    }
+
+    /// How many were selected, for each combination of values.
+    fn counts(&mut self) -> String {
+        if self.args.columns.keys.is_none() {
+            return format!("{}\n", self.total);
+        }
+        let keys = self.keys();
+        let columns = keys.paths().iter().map(ToString::to_string).chain([">count".to_owned()]);
+        let mut table = Table::new(&columns.collect::<Vec<_>>());
+        let counter = std::mem::replace(&mut self.counter, Counter::new(keys));
+        for group in counter.into_groups() {
+            let values = group.values.iter().map(|value| cell(value.as_ref()));
+            table.row(visible_cells(values.chain([group.count.to_string()])));
+        }
+        table.render()
+    }
+
+    fn groups(&self, counter: Counter) -> Json {
+        let keys = self.keys();
+        let groups = counter.into_groups().into_iter().map(|group| {
+            let named = keys.paths().iter().zip(&group.values);
+            let values: serde_json::Map<String, Json> =
+                named.map(|(key, value)| (key.to_string(), json_of(value.as_ref()))).collect();
+            json!({ "keys": values, "count": group.count })
+        });
+        groups.collect()
+    }
 }
 
 /// The stages an object went through, in the words of its descriptor.
@@ -65,127 +304,120 @@ pub(crate) fn pipeline(descriptor: &DataObjectDescriptor) -> String {
     if descriptor.is_raw() { "raw".to_owned() } else { descriptor.stages().collect::<Vec<_>>().join("+") }
 }
 
-/// Every message, looked at when it is asked for.
-pub(super) fn surveys(file: &TensogramFile) -> Result<impl Iterator<Item = Result<Survey>>> {
-    Ok((0..file.message_count()?).map(|index| Ok(file.survey(index)?)))
-}
-
-/// The columns of a listing.
+/// The columns of a listing of messages.
 pub(super) const COLUMNS: [&str; 8] =
     [">message", ">object", "name", "dtype", "shape", "pipeline", ">stored", ">decoded"];
 
-/// A line for every object of the messages at `spans` of a file; what is wrong goes to standard error.
-pub(crate) fn listing(file_len: u64, spans: &[Span], surveys: impl Iterator<Item = Result<Survey>>) -> Result<String> {
-    let mut table = Table::new(&COLUMNS);
-    let mut remarks = String::new();
-    for (index, (span, message)) in spans.iter().zip(surveys).enumerate() {
-        let message = in_file(message?, index, *span);
-        if message.objects.is_empty() {
-            let cells = [&index.to_string(), "-", "(no objects)", "", "", "", "", ""];
-            table.row(cells.map(str::to_owned));
+/// The columns of a listing of a file without messages.
+const TENSOR_COLUMNS: [&str; 5] = ["name", "dtype", "shape", ">size", ">bytes in the file"];
+
+/// A line about an object; among files of several formats all lines have the columns of messages.
+fn object_cells(record: &FileRecord, object: usize, mixed: bool) -> Vec<String> {
+    let name = record.name(object).into_owned();
+    if let Some(entry) = record.entries().get(object) {
+        let place = entry.span.map_or_else(|| "-".to_owned(), |span| format!("{}..{}", span.start, span.end));
+        let dtype = match entry.block_type {
+            Some(blocks) => format!("{} ({blocks})", entry.dtype),
+            None => entry.dtype.to_string(),
+        };
+        let bytes = entry.byte_len().map_or_else(|_| "?".to_owned(), size);
+        if mixed {
+            let stored = entry.span.map_or_else(|| "-".to_owned(), |span| size(span.len()));
+            return vec![
+                "-".to_owned(),
+                object.to_string(),
+                name,
+                dtype,
+                shape(&entry.shape),
+                "-".to_owned(),
+                stored,
+                bytes,
+            ];
         }
-        for object in &message.objects {
-            let o = object.index;
-            let stored = size(object.parts.region.len());
-            match &object.descriptor {
-                Ok(descriptor) => table.row([
-                    index.to_string(),
-                    o.to_string(),
-                    name(&message, o),
-                    descriptor.dtype.to_string(),
-                    shape(&descriptor.shape),
-                    pipeline(descriptor),
-                    stored,
-                    descriptor.decoded_len().map_or_else(|_| "?".to_owned(), size),
-                ]),
-                Err(error) => {
-                    table.row([
-                        index.to_string(),
-                        o.to_string(),
-                        "?".into(),
-                        "?".into(),
-                        "?".into(),
-                        "?".into(),
-                        stored,
-                        "?".into(),
-                    ]);
-                    remarks.push_str(&format!("message {index}, object {o}: {error}\n"));
-                }
-            }
-        }
-        for finding in message.report.findings() {
-            remarks.push_str(&format!("{finding}\n"));
+        return vec![name, dtype, shape(&entry.shape), bytes, place];
+    }
+    let (index, place) = (record.index().to_string(), object.to_string());
+    let Some(found) = record.surveyed(object) else { return vec![index, place] };
+    let stored = size(found.parts.region.len());
+    match &found.descriptor {
+        Ok(descriptor) => vec![
+            index,
+            place,
+            name,
+            descriptor.dtype.to_string(),
+            shape(&descriptor.shape),
+            pipeline(descriptor),
+            stored,
+            descriptor.decoded_len().map_or_else(|_| "?".to_owned(), size),
+        ],
+        Err(error) => {
+            aside(format_args!("message {index}, object {place}: {error}\n"));
+            let unknown = || "?".to_owned();
+            vec![index, place, unknown(), unknown(), unknown(), unknown(), stored, unknown()]
         }
     }
-    if let Some(finding) = beside(file_len, spans) {
-        remarks.push_str(&format!("{finding}\n"));
-    }
-    aside(format_args!("{remarks}"));
-    Ok(table.render())
 }
 
-/// The same for programs.
-pub(crate) fn listing_json(
-    path: &str,
-    file_len: u64,
-    spans: &[Span],
-    surveys: impl Iterator<Item = Result<Survey>>,
-) -> Result<serde_json::Value> {
-    let (mut messages, mut tensors, mut findings) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, (span, message)) in spans.iter().zip(surveys).enumerate() {
-        let message = in_file(message?, index, *span);
-        for object in &message.objects {
-            let o = object.index;
-            let at = |span: Span, base: u64| [base + span.start, base + span.end];
-            let region = at(object.parts.region, span.start);
-            let mut row = match &object.descriptor {
-                Ok(descriptor) => {
-                    let raw = descriptor.is_raw() && descriptor.masks.is_none();
-                    json!({
-                        "name": name(&message, o),
-                        "dtype": descriptor.dtype.name(),
-                        "shape": descriptor.shape,
-                        "bytes": descriptor.decoded_len().ok(),
-                        "span": raw.then_some(region),
-                        "byte_order": descriptor.byte_order.name(),
-                        "encoding": descriptor.encoding,
-                        "filter": descriptor.filter,
-                        "compression": descriptor.compression,
-                    })
-                }
-                Err(error) => json!({
-                    "name": null, "dtype": null, "shape": null, "bytes": null, "span": null,
-                    "error": { "code": error.code(), "message": error.to_string(), "position": error.offset() },
-                }),
-            };
-            row["message"] = index.into();
-            row["object"] = o.into();
-            row["offset"] = (span.start + object.frame.start()).into();
-            row["stored_bytes"] = object.parts.region.len().into();
-            tensors.push(row);
+fn object_json(record: &FileRecord, object: usize) -> Json {
+    if let Some(entry) = record.entries().get(object) {
+        let mut row = json!({
+            "name": entry.name,
+            "dtype": entry.dtype.name(),
+            "shape": entry.shape,
+            "bytes": entry.byte_len().ok(),
+            "span": entry.span.map(|span| [span.start, span.end]),
+        });
+        if let Some(blocks) = entry.block_type {
+            row["block_type"] = blocks.into();
         }
-        messages.push(json!({ "offset": span.start, "length": span.len(), "object_count": message.objects.len() }));
-        findings.extend(message.report);
+        return row;
     }
-    findings.extend(beside(file_len, spans));
-    Ok(json!({
-        "file": path, "format": "tensogram", "tensors": tensors, "unreadable": [], "findings": findings,
-        "messages": messages,
-    }))
+    let start = record.span().start;
+    let Some(found) = record.surveyed(object) else { return Json::Null };
+    let region = found.parts.region;
+    let mut row = match &found.descriptor {
+        Ok(descriptor) => {
+            let raw = descriptor.is_raw() && descriptor.masks.is_none();
+            json!({
+                "name": record.name(object),
+                "dtype": descriptor.dtype.name(),
+                "shape": descriptor.shape,
+                "bytes": descriptor.decoded_len().ok(),
+                "span": raw.then_some([start + region.start, start + region.end]),
+                "byte_order": descriptor.byte_order.name(),
+                "encoding": descriptor.encoding,
+                "filter": descriptor.filter,
+                "compression": descriptor.compression,
+            })
+        }
+        Err(error) => json!({
+            "name": null, "dtype": null, "shape": null, "bytes": null, "span": null,
+            "error": { "code": error.code(), "message": error.to_string(), "position": error.offset() },
+        }),
+    };
+    row["message"] = record.index().into();
+    row["object"] = object.into();
+    row["offset"] = (start + found.frame.start()).into();
+    row["stored_bytes"] = region.len().into();
+    row
 }
 
-/// What an object is called: the first of the keys people use for names, or nothing.
-fn name(message: &Survey, index: usize) -> String {
-    message.metadata.as_ref().map_or_else(|_| String::new(), |metadata| object_name(metadata, index))
+/// The first names of many.
+fn few(names: &[String]) -> String {
+    match names {
+        [] => "-".to_owned(),
+        [a, b, c, rest @ ..] if rest.len() > 1 => format!("{a}, {b}, {c} and {} more", rest.len()),
+        all => all.join(", "),
+    }
 }
 
-/// What an object is called: the first of the keys people use for names, or nothing.
+/// What an object of a stream is called: the first of the keys people use for names, or its place.
 pub(crate) fn object_name(metadata: &GlobalMetadata, index: usize) -> String {
     let keys = ["name", "param", "mars.param", "short_name", "shortName"];
     let value = keys.iter().find_map(|key| metadata.get_at(index, key).value());
     match value {
-        Some(Value::Text(text)) => text.clone(),
-        Some(other) => crate::render::compact(other),
-        None => String::new(),
+        Some(Value::Text(text)) if !text.is_empty() => text.clone(),
+        Some(Value::Integer(number)) => number.to_string(),
+        _ => format!("object_{index}"),
     }
 }

@@ -5,6 +5,7 @@ use super::print;
 use crate::args::Ls;
 use crate::exit::{Failure, Outcome, aside};
 use crate::input::Input;
+use crate::opened::Opened;
 use crate::render::{Table, shape, size};
 use anyhow::Result;
 use framewright::convert::Format;
@@ -24,8 +25,8 @@ pub(crate) fn run(args: &Ls) -> Result<Outcome> {
     }
     let whole = head.chain(rest);
     if may_be_weights(whole.get_ref().0) {
-        let input = Input::piped(whole)?;
-        return super::ls::run(args, &input).map_err(|error| input.retold(error));
+        let opened = Opened::of(Input::piped(whole)?)?;
+        return super::ls::one(args, &opened).map_err(|error| opened.retold(error));
     }
     listed(args, whole)
 }

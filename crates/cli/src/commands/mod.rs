@@ -6,16 +6,18 @@ mod convert;
 mod decode;
 mod diff;
 mod doctor;
-pub(crate) mod dump;
+mod dump;
 mod encode;
 mod generate;
-pub(crate) mod info;
-pub(crate) mod ls;
+mod get;
+mod info;
+mod ls;
 mod ls_stream;
 mod manual;
+mod plot;
 mod recover;
 mod schema;
-pub(crate) mod surveyed;
+mod stats;
 mod tour;
 mod validate;
 
@@ -33,11 +35,13 @@ use std::path::Path;
 /// Whatever the command could not do.
 pub(crate) fn run(command: &Command) -> Result<Outcome> {
     match command {
-        Command::Info(args) => look(command, &args.file, &args.store, |input| info::run(args, input)),
-        Command::Ls(args) if args.file.as_os_str() == "-" => ls_stream::run(args),
-        Command::Ls(args) => look(command, &args.file, &args.store, |input| ls::run(args, input)),
-        Command::Dump(args) => look(command, &args.file, &args.store, |input| dump::run(args, input)),
-        Command::Validate(args) => look(command, &args.file, &args.store, |input| validate::run(args, input)),
+        Command::Info(args) => info::run(args),
+        Command::Ls(args) => ls::run(args),
+        Command::Get(args) => get::run(args),
+        Command::Dump(args) => dump::run(args),
+        Command::Validate(args) => validate::run(args),
+        Command::Stats(args) => stats::run(args),
+        Command::Plot(args) => plot::run(args),
         Command::Cat(args) => look(command, &args.file, &args.store, |input| cat::run(args, input)),
         Command::Recover(args) => recover::run(args),
         Command::Convert(args) => convert::run(args),

@@ -8,6 +8,7 @@ use framewright::convert::{
     ConvertOptions, DiffOptions, Loss, columns_to_frames, convert, diff, frames_to_columns, open,
 };
 use framewright::dynamic::{Codec, FrameCodec};
+use framewright::look::Catalog;
 use framewright::primitives::checksum::xxh3_64;
 use framewright::schema::{Schema, check};
 use framewright::structframe::{Event, Header, Profile};
@@ -68,8 +69,7 @@ fn guided(directory: &Path) -> Result<String> {
 }
 
 fn listed(file: &TensogramFile) -> Result<String> {
-    let len = fs::metadata(file.path())?.len();
-    ls::listing(len, &file.message_layouts()?, ls::surveys(file)?)
+    ls::listing(&Catalog::open(file.path())?)
 }
 
 /// What a tour leaves.

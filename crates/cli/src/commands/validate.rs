@@ -1,20 +1,42 @@
 //! `fw validate`: every fault with its bytes.
 
-use super::{print, print_report};
 use crate::args::{Mode, Rules, Validate};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
+use crate::inputs::{Answer, Answers, Inputs};
 use crate::render::count;
 use anyhow::Result;
 use framewright::bintensors::Profile;
 use framewright::bintensors::validate as bintensors;
 use framewright::convert::Format;
+use framewright::look::in_order;
 use framewright::report::{Report, Severity};
 use framewright::tensogram::{FileReport, ValidateMode, ValidateOptions, validate_file};
 use serde_json::json;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 
-pub(crate) fn run(args: &Validate, input: &Input) -> Result<Outcome> {
+pub(crate) fn run(args: &Validate) -> Result<Outcome> {
+    let inputs = Inputs::of(&args.files)?;
+    let mut answers = Answers::new("validate", args.json, inputs.several);
+    let check = |word: &PathBuf| {
+        let input = Input::of(word, &args.store, "validate");
+        let answer = input.and_then(|input| file(args, &input).map_err(|error| input.retold(error)));
+        (word.clone(), answer)
+    };
+    // One file needs no thread, and standard input must not be read by two.
+    let threads = if inputs.words.len() == 1 { 1 } else { args.threads.count()? };
+    let mut ended = Ok(());
+    in_order(inputs.words.iter(), threads, check, |(word, answer)| {
+        ended = answers.take(&word, answer);
+        if ended.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    ended?;
+    answers.finish()
+}
+
+fn file(args: &Validate, input: &Input) -> Result<Answer> {
     let format = input.looked_format()?;
     if format != Format::Tensogram {
         return tensors(args, input, format);
@@ -30,16 +52,13 @@ pub(crate) fn run(args: &Validate, input: &Input) -> Result<Outcome> {
     }
     let canonical = args.rules == Some(Rules::Canonical);
     let report = validate_file(input.path(), &ValidateOptions { canonical, ..ValidateOptions::mode(mode) })?;
-    if args.json {
-        print_report("validate", report.is_ok(), json(input, &report))?;
-    } else {
-        print(&text(&report, input.name()))?;
-    }
-    Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
+    let outcome = if report.is_ok() { Outcome::Fine } else { Outcome::Invalid };
+    let answer = if args.json { Answer::json(json(input, &report)) } else { Answer::text(text(&report, input.name())) };
+    Ok(Answer { outcome, ..answer })
 }
 
 /// Any other file of named tensors.
-fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Outcome> {
+fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Answer> {
     if args.rules.is_some() && !format.has_rules() {
         let text = format!("--rules is for BinTensors and Tensogram files; {} is {format}", input.name());
         return Err(Usage(text).into());
@@ -50,7 +69,7 @@ fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Outcome> {
         Ok(report) => report,
         Err(error) => return input.named(error),
     };
-    if args.json {
+    let answer = if args.json {
         let counted = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
         let found = json!({
             "file": input.name(),
@@ -59,11 +78,11 @@ fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Outcome> {
             "warning_count": counted(Severity::Warning),
             "findings": report.findings(),
         });
-        print_report("validate", report.is_ok(), found)?;
+        Answer::json(found)
     } else {
-        print(&report_text(&report, input.name()))?;
-    }
-    Ok(if report.is_ok() { Outcome::Fine } else { Outcome::Invalid })
+        Answer::text(report_text(&report, input.name()))
+    };
+    Ok(Answer { outcome: if report.is_ok() { Outcome::Fine } else { Outcome::Invalid }, ..answer })
 }
 
 fn json(input: &Input, report: &FileReport) -> serde_json::Value {

@@ -4,13 +4,11 @@ mod hex;
 mod paint;
 mod progress;
 mod table;
-mod value;
 
 pub(crate) use hex::{byte_map, byte_map_by};
 pub(crate) use paint::{Ink, findings_error};
 pub(crate) use progress::Progress;
 pub(crate) use table::{Table, middle};
-pub(crate) use value::{compact, tree};
 
 /// A number of bytes for people: exact below a kibibyte, three digits above.
 pub(crate) fn size(bytes: u64) -> String {

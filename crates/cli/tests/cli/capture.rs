@@ -228,7 +228,7 @@ fn what_cannot_be_done_is_said() {
             1,
             "fw: message.tgm: a Tensogram file, no struct-frame capture; fw info without --schema shows it\n",
         ),
-        ("info net.bin --profile network", 2, "fw: --profile is for struct-frame captures; say --schema as well\n"),
+        ("info net.bin --profile network", 2, "fw: --profile is for struct-frame captures and requires --schema\n"),
     ] {
         let run = fw(folder.path(), line);
         assert_eq!((run.code, run.err.as_str()), (code, words), "fw {line}");

@@ -66,7 +66,17 @@ fn files_that_are_nothing() {
     for command in ["info", "ls", "dump", "validate", "cat"] {
         // A wrong argument is usage; a file that is nothing we know is a failure.
         for (code, file, words) in [
-            (2, "folder", "fw: folder: a folder, no file\n"),
+            (
+                2,
+                "folder",
+                match command {
+                    "cat" => "fw: folder: a folder, no file\n",
+                    _ => {
+                        "fw: folder: no tensor files in this directory (.tgm, .bt, .safetensors, .npy, .npz, .gguf, \
+                         .index.json)\n"
+                    }
+                },
+            ),
             (2, "absent", "fw: absent: No such file or directory (os error 2)\n"),
             (1, "empty", "fw: empty: the file is empty\n"),
             (

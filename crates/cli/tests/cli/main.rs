@@ -6,6 +6,7 @@ mod convert;
 mod failures;
 mod generate;
 mod gguf;
+mod look;
 mod outputs;
 mod pipe;
 mod planned;

@@ -96,8 +96,8 @@ fn usage_in_json_is_whole() {
         run.json()["error"].clone()
     };
     let missing = error("ls --json");
-    assert_eq!(missing["message"], "the following required arguments were not provided: <FILE>");
-    assert_eq!(missing["hint"], "usage: fw ls --json <FILE>");
+    assert_eq!(missing["message"], "the following required arguments were not provided: <FILE>...");
+    assert_eq!(missing["hint"], "usage: fw ls --json <FILE>...");
     let odd = error("validate f.tgm --mode odd --json");
     let message = "invalid value 'odd' for '--mode <MODE>' [possible values: quick, checksum, default, full]";
     assert_eq!(odd["message"], message);

@@ -14,10 +14,12 @@ fn info() {
         "file       f32_hash.tgm, 560 B
 format     Tensogram version 3
 messages   1 (1 with digests, 0 streamed)
-objects    1, 12 B decoded
+objects    1, 12 B decoded, 12 B stored (1.00 to 1)
+shapes     3 (1)
 types      float32 (1)
 pipelines  raw (1)
 encoders   tensogram 0.24.0 (1)
+written    2026-11-15T19:54:58Z
 ",
     );
     prints(
@@ -25,10 +27,12 @@ encoders   tensogram 0.24.0 (1)
         "file       multi_junk_between.tgm, 1.64 KiB
 format     Tensogram version 3
 messages   3 (3 with digests, 0 streamed)
-objects    3, 12 B decoded
+objects    3, 12 B decoded, 12 B stored (1.00 to 1)
+shapes     3 (1), 4 (1), 5 (1)
 types      uint8 (3)
 pipelines  raw (3)
 encoders   tensogram 0.24.0 (3)
+written    2026-11-15T19:54:58Z
 outside    27 B belong to no message: try fw validate
 ",
     );
@@ -50,8 +54,8 @@ fn ls() {
     );
     prints(
         "ls zstd_i32.tgm",
-        "message  object  name  dtype  shape  pipeline  stored  decoded
-      0       0        int32  64     zstd       111 B    256 B
+        "message  object  name      dtype  shape  pipeline  stored  decoded
+      0       0  object_0  int32  64     zstd       111 B    256 B
 ",
     );
     prints(
@@ -237,8 +241,8 @@ fn unknown_frames_are_stepped_over() {
     assert_eq!(run.code, 0);
     assert_eq!(
         run.text(),
-        "message  object  name  dtype  shape  pipeline  stored  decoded
-      0       1        int16  3      raw          6 B      6 B
+        "message  object  name      dtype  shape  pipeline  stored  decoded
+      0       1  object_1  int16  3      raw          6 B      6 B
 "
     );
     assert!(run.err.contains(said), "{}", run.err);
@@ -371,7 +375,7 @@ fn ls_says_what_it_does_not_list() {
     std::fs::write(folder.path().join("cut.tgm"), [&message[..], &message, &message[..100]].concat()).unwrap();
     let run = fw(folder.path(), "ls cut.tgm");
     assert_eq!(run.code, 0);
-    assert!(run.err.contains("100 bytes belong to no message; fw validate says where"), "{}", run.err);
+    assert!(run.err.contains("100 bytes are not part of any message; fw validate shows where they are"), "{}", run.err);
     // Faults of the second message stand where they are in the file.
     let (start, end) = (message.len() + 464, message.len() + 629);
     assert!(run.err.contains("message[1]: ") && run.err.contains(&format!("(bytes {start}..{end})")), "{}", run.err);

@@ -1,0 +1,232 @@
+//! `fw plot`: a tensor as a heat map, line or histogram.
+
+use super::{print, print_report};
+use crate::args::{Plot, PlotFormat, PlotKind, PlotScale, PlotTheme};
+use crate::exit::{Outcome, Usage, aside};
+use crate::inputs::Inputs;
+use crate::opened::{Opened, told};
+use crate::screen;
+use crate::selected::KeyNotes;
+use anyhow::{Context, Result};
+use framewright::draw::{Scale, Size, Terminal, Theme};
+use framewright::look::{FileRecord, Picture, PictureKind, PictureOptions, Style};
+use framewright::query::{OneObject, Template};
+use serde_json::json;
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(args: &Plot) -> Result<Outcome> {
+    let format = format(args)?;
+    let target = Target::of(args)?;
+    let inputs = Inputs::of(&args.files)?;
+    let mut notes = KeyNotes::new(args.select.filter().paths());
+    let (mut drawn, mut others, mut written) = (0usize, 0usize, Vec::new());
+    let mut taken = HashSet::new();
+    for word in &inputs.words {
+        let opened = Opened::open(word, &args.store, "plot")?;
+        let told_here = |error| opened.retold(error);
+        for record in opened.catalog.records() {
+            let record = record.map_err(told).map_err(told_here)?;
+            notes.see(&record);
+            for object in selected(args, &record) {
+                if drawn > 0 && matches!(target, Target::One(_) | Target::Screen) {
+                    others += 1;
+                    continue;
+                }
+                drawn += 1;
+                let picture =
+                    Picture::of(&opened.catalog, &record, object, &options(args)).map_err(told).map_err(told_here)?;
+                let path = target.path(&record, object)?;
+                if let Some(path) = path.as_deref().filter(|path| *path != Path::new("-")) {
+                    if !taken.insert(path.to_owned()) {
+                        let text = format!(
+                            "{}: two objects would be written to this file; use more keys in --output",
+                            path.display()
+                        );
+                        return Err(Usage(text).into());
+                    }
+                    super::unclaimed(path, args.force)?;
+                }
+                let bytes = bytes(args, format, &picture)?;
+                if !args.json {
+                    for note in picture.notes() {
+                        aside(format_args!("fw: note: {note}\n"));
+                    }
+                }
+                match &path {
+                    None => print(&String::from_utf8_lossy(&bytes))?,
+                    Some(path) if path == Path::new("-") => {
+                        let mut out = std::io::stdout().lock();
+                        out.write_all(&bytes)?;
+                        out.flush()?;
+                    }
+                    Some(path) => {
+                        write(path, &bytes)?;
+                        written.push(json!({
+                            "path": path.display().to_string(),
+                            "file": record.file(),
+                            "message": record.index(),
+                            "object": object,
+                            "name": record.name(object),
+                            "kind": kind_name(picture.kind()),
+                            "coastlines": picture.grid().is_some() && !args.no_coast,
+                            "notes": picture.notes(),
+                        }));
+                    }
+                }
+            }
+        }
+    }
+    notes.tell(args.json);
+    if drawn == 0 {
+        return Err(Usage("nothing is selected; fw ls lists what the files hold".to_owned()).into());
+    }
+    if others > 0 && !args.json {
+        let how = match target {
+            Target::Screen => "choose with --where, --tensor or --message",
+            _ => "choose with --where, --tensor or --message, or write them all with -o '[name]-[msg.index].png'",
+        };
+        aside(format_args!("fw: note: the first of {} selected objects is drawn; {how}\n", others + 1));
+    }
+    if args.json {
+        print_report("plot", true, json!({ "files": written }))?;
+    } else {
+        for file in &written {
+            print(&format!("wrote {}\n", file["path"].as_str().unwrap_or_default()))?;
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Where pictures go.
+enum Target {
+    /// Standard output, as text or sixels.
+    Screen,
+    /// One file, or standard output for `-`.
+    One(PathBuf),
+    /// A file per object.
+    Many(Template),
+}
+
+impl Target {
+    fn of(args: &Plot) -> Result<Self> {
+        let Some(output) = &args.output else { return Ok(Self::Screen) };
+        match output.to_str().filter(|text| text.contains('[')) {
+            None => Ok(Self::One(output.clone())),
+            Some(text) => {
+                let template = Template::parse(text).map_err(|error| Usage(format!("--output {text}: {error}")))?;
+                Ok(Self::Many(template))
+            }
+        }
+    }
+
+    fn path(&self, record: &FileRecord, object: usize) -> Result<Option<PathBuf>> {
+        match self {
+            Self::Screen => Ok(None),
+            Self::One(path) => Ok(Some(path.clone())),
+            Self::Many(template) => match template.expand(&OneObject(record, object)) {
+                Ok(path) => Ok(Some(path)),
+                Err(error) => Err(Usage(format!("message {}, object {object}: {error}", record.index())).into()),
+            },
+        }
+    }
+}
+
+/// What is made: as asked, by the name of the output, or for the screen.
+fn format(args: &Plot) -> Result<PlotFormat> {
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
+    let Some(output) = &args.output else {
+        return Ok(if screen::shows_sixels() { PlotFormat::Sixel } else { PlotFormat::Text });
+    };
+    match output.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some("png") => Ok(PlotFormat::Png),
+        Some("svg") => Ok(PlotFormat::Svg),
+        Some("txt") => Ok(PlotFormat::Text),
+        _ => {
+            let text = format!("{}: use a name that ends in .png or .svg, or --format", output.display());
+            Err(Usage(text).into())
+        }
+    }
+}
+
+/// The objects of a message that are meant.
+fn selected(args: &Plot, record: &FileRecord) -> Vec<usize> {
+    if args.message.is_some_and(|message| message != record.index()) {
+        return Vec::new();
+    }
+    let mut objects = record.selected(&args.select.filter());
+    objects.retain(|object| args.object.is_none_or(|wanted| wanted == *object));
+    if let Some(name) = &args.tensor {
+        objects.retain(|object| {
+            let known = record.name(*object);
+            known == name.as_str() || name.split_once('/') == Some((&record.index().to_string(), &known))
+        });
+    }
+    objects
+}
+
+fn options(args: &Plot) -> PictureOptions {
+    let mut options = PictureOptions::default();
+    options.kind = args.kind.map(|kind| match kind {
+        PlotKind::Heatmap => PictureKind::HeatMap,
+        PlotKind::Line => PictureKind::Lines,
+        PlotKind::Histogram => PictureKind::Histogram,
+    });
+    options.selection = args.slice.clone();
+    options.area = args.area;
+    options.bins = args.bins;
+    options
+}
+
+fn bytes(args: &Plot, format: PlotFormat, picture: &Picture) -> Result<Vec<u8>> {
+    let mut style = Style::default();
+    style.map = args.map.unwrap_or_default();
+    style.range = args.range.unwrap_or_default().scale(match args.spread {
+        PlotScale::Linear => Scale::Linear,
+        PlotScale::Log => Scale::Log,
+        PlotScale::Symmetric => Scale::Symmetric,
+    });
+    style.coast = !args.no_coast;
+    style.title = args.title.clone();
+    let theme = match args.theme {
+        PlotTheme::Light => Theme::Light,
+        PlotTheme::Dark => Theme::Dark,
+        PlotTheme::Transparent => Theme::Clear,
+    };
+    let pixels = |width: u32, height: u32| {
+        let size = Size::new(args.width.unwrap_or(width), args.height.unwrap_or(height));
+        size.scale(args.scale).theme(theme)
+    };
+    let drawn = match format {
+        PlotFormat::Png => picture.draw(&style, |figure| figure.png(&pixels(960, 540))),
+        PlotFormat::Svg => picture.draw(&style, |figure| Ok(figure.svg(&pixels(960, 540))?.into_bytes())),
+        PlotFormat::Sixel => picture.draw(&style, |figure| Ok(figure.sixel(&pixels(800, 450))?.into_bytes())),
+        PlotFormat::Text => {
+            let (columns, rows, colour) = screen::size_and_colour();
+            let side =
+                |asked: Option<u32>, usual: u16| asked.map_or(usual, |asked| asked.try_into().unwrap_or(u16::MAX));
+            let terminal = Terminal::new(side(args.width, columns), side(args.height, rows)).colour(colour);
+            picture.draw(&style, |figure| Ok(figure.text(&terminal)?.into_bytes()))
+        }
+    };
+    drawn.map_err(told)
+}
+
+/// Writes a picture whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = framewright::source::AtomicFile::create(path).with_context(|| path.display().to_string())?;
+    file.write_all(bytes).with_context(|| path.display().to_string())?;
+    file.commit().with_context(|| path.display().to_string())?;
+    Ok(())
+}
+
+const fn kind_name(kind: PictureKind) -> &'static str {
+    match kind {
+        PictureKind::HeatMap => "heatmap",
+        PictureKind::Lines => "line",
+        _ => "histogram",
+    }
+}

@@ -1,0 +1,233 @@
+//! Many inputs: words on the command line become files, and one that fails does not stop the others.
+
+use crate::commands::{print, print_report};
+use crate::exit::{self, Outcome, Usage, Voice};
+use anyhow::Result;
+use framewright::Format;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The inputs that words on the command line stand for.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    /// Files, URLs and `-`, in the order of the words; those of a directory or pattern sorted by name.
+    pub(crate) words: Vec<PathBuf>,
+    /// Whether several are shown together: more than one, or what a directory or pattern stands for.
+    pub(crate) several: bool,
+}
+
+impl Inputs {
+    /// Expands directories (every tensor file below them) and patterns that the shell has left alone. Files that exist, URLs and
+    /// `-` stand for themselves.
+    ///
+    /// # Errors
+    /// `Usage` for a directory without tensor files, and for a pattern that nothing matches.
+    pub(crate) fn of(words: &[PathBuf]) -> Result<Self> {
+        let mut found = Vec::new();
+        let mut several = words.len() > 1;
+        for word in words {
+            if word.is_dir() {
+                several = true;
+                found.extend(below(word)?);
+            } else if let Some(pattern) = pattern(word) {
+                several = true;
+                found.extend(matching(word, pattern)?);
+            } else {
+                found.push(word.clone());
+            }
+        }
+        Ok(Self { words: found, several })
+    }
+
+    /// The only input, or `Usage` for a command that reads one.
+    #[allow(dead_code, reason = "for commands that write one file")]
+    pub(crate) fn one(&self) -> Result<&Path> {
+        match &self.words[..] {
+            [one] => Ok(one),
+            all => Err(Usage(format!("expected one file, found {}", all.len())).into()),
+        }
+    }
+}
+
+/// What a command found out about one input.
+pub(crate) struct Answer {
+    pub(crate) outcome: Outcome,
+    pub(crate) body: Body,
+}
+
+/// In the form that was asked for.
+pub(crate) enum Body {
+    Text(String),
+    Json(Value),
+}
+
+impl Answer {
+    pub(crate) const fn text(text: String) -> Self {
+        Self { outcome: Outcome::Fine, body: Body::Text(text) }
+    }
+
+    pub(crate) const fn json(json: Value) -> Self {
+        Self { outcome: Outcome::Fine, body: Body::Json(json) }
+    }
+}
+
+/// The answers of a command to its inputs, printed as they come; JSON of several inputs is one object with a list `files`.
+pub(crate) struct Answers {
+    command: &'static str,
+    json: bool,
+    several: bool,
+    files: Vec<Value>,
+    outcome: Outcome,
+    /// What is printed between the texts of two inputs.
+    between: &'static str,
+    printed: bool,
+}
+
+impl Answers {
+    pub(crate) const fn new(command: &'static str, json: bool, several: bool) -> Self {
+        Self { command, json, several, files: Vec::new(), outcome: Outcome::Fine, between: "", printed: false }
+    }
+
+    /// With something between the texts of two inputs.
+    pub(crate) const fn between(mut self, text: &'static str) -> Self {
+        self.between = text;
+        self
+    }
+
+    /// Takes the answer to one input. Among several, an input that failed is told, and the others go on.
+    ///
+    /// # Errors
+    /// The failure of the only input; a closed standard output.
+    pub(crate) fn take(&mut self, word: &Path, answer: Result<Answer>) -> Result<()> {
+        let Answer { outcome, body } = match answer {
+            Ok(answer) => answer,
+            Err(error) if !self.several || exit::is_closed_pipe(&error) => return Err(error),
+            Err(error) => {
+                self.fail(word, &error);
+                return Ok(());
+            }
+        };
+        self.outcome = self.outcome.or(outcome);
+        match body {
+            Body::Text(text) => {
+                if std::mem::replace(&mut self.printed, true) {
+                    print(self.between)?;
+                }
+                print(&text)
+            }
+            Body::Json(report) if !self.several => print_report(self.command, outcome == Outcome::Fine, report),
+            Body::Json(mut report) => {
+                report["ok"] = (outcome == Outcome::Fine).into();
+                self.files.push(report);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes that an input failed.
+    pub(crate) fn fail(&mut self, word: &Path, error: &anyhow::Error) {
+        self.outcome = self.outcome.or(if exit::is_usage_error(error) { Outcome::Unopened } else { Outcome::Invalid });
+        let mut fault = exit::fault(error);
+        let name = word.display().to_string();
+        if self.json {
+            self.files.push(json!({ "file": name, "ok": false, "error": fault }));
+            return;
+        }
+        if let Some(message) = fault["message"].as_str().filter(|message| !message.contains(&name)) {
+            fault["message"] = format!("{name}: {message}").into();
+        }
+        exit::tell(self.command, Voice::Words, &fault);
+    }
+
+    /// How the command ended; prints the JSON of several inputs.
+    ///
+    /// # Errors
+    /// A closed standard output.
+    pub(crate) fn finish(self) -> Result<Outcome> {
+        if self.json && self.several {
+            print_report(self.command, self.outcome == Outcome::Fine, json!({ "files": self.files }))?;
+        }
+        Ok(self.outcome)
+    }
+}
+
+/// The tensor files in a directory and below, by name; hidden ones are left out, links to directories are not followed.
+fn below(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let mut entries = std::fs::read_dir(&folder)
+            .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
+            .map_err(|error| anyhow::Error::new(error).context(folder.display().to_string()))?;
+        entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+        for entry in entries {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => waiting.push(path),
+                _ if path.is_file() && Format::of_name(&path).is_some() => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    if found.is_empty() {
+        let endings: Vec<String> = Format::ALL.iter().map(|format| format!(".{}", format.extension())).collect();
+        let text = format!("{}: no tensor files in this directory ({})", directory.display(), endings.join(", "));
+        return Err(Usage(text).into());
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The pattern that a word is, when no file has that name.
+fn pattern(word: &Path) -> Option<&str> {
+    let text = word.to_str()?;
+    let is_pattern = text.contains(['*', '?', '[']) && !text.contains("://") && !word.exists();
+    is_pattern.then_some(text)
+}
+
+fn matching(word: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+    let options = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::default() };
+    let paths = glob::glob_with(pattern, options)
+        .map_err(|error| Usage(format!("{pattern}: not a valid pattern: {} at character {}", error.msg, error.pos)))?;
+    let mut found: Vec<PathBuf> = paths.filter_map(Result::ok).filter(|path| path.is_file()).collect();
+    if found.is_empty() {
+        return Err(Usage(format!("{}: no file matches this pattern", word.display())).into());
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(inputs: &Inputs, folder: &Path) -> Vec<String> {
+        inputs.words.iter().map(|path| path.strip_prefix(folder).unwrap_or(path).display().to_string()).collect()
+    }
+
+    #[test]
+    fn words_become_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("a/b")).unwrap();
+        for name in ["z.tgm", "a/m.bt", "a/b/n.npy", "a/notes.txt", "a/.hidden.tgm", "[x].tgm"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        let of = |words: &[&str]| Inputs::of(&words.iter().map(|word| at(word)).collect::<Vec<_>>());
+        let one = of(&["z.tgm"]).unwrap();
+        assert_eq!((names(&one, folder.path()), one.several), (vec!["z.tgm".to_owned()], false));
+        let all = of(&["a"]).unwrap();
+        assert_eq!(
+            (names(&all, folder.path()), all.several),
+            (vec!["a/b/n.npy".to_owned(), "a/m.bt".to_owned()], true)
+        );
+        assert_eq!(names(&of(&["?.tgm"]).unwrap(), folder.path()), ["z.tgm"]);
+        // A file of that name is meant, not a pattern.
+        assert_eq!(names(&of(&["[x].tgm"]).unwrap(), folder.path()), ["[x].tgm"]);
+        assert!(of(&["*.gguf"]).unwrap_err().to_string().ends_with("no file matches this pattern"));
+        std::fs::create_dir(at("empty")).unwrap();
+        assert!(of(&["empty"]).unwrap_err().to_string().contains("no tensor files in this directory"));
+        let plain = Inputs::of(&["-".into(), "s3://b/*.tgm".into(), "absent.tgm".into()]).unwrap();
+        assert_eq!(plain.words.len(), 3);
+    }
+}
