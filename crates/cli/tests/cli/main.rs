@@ -11,6 +11,7 @@ mod outputs;
 mod pipe;
 mod planned;
 mod recover;
+mod reference;
 mod remote;
 mod schema;
 mod special;

@@ -20,7 +20,21 @@ fn piped(folder: &Path, line: &str, file: &str) -> (Option<i32>, Vec<u8>, String
 fn standard_input_is_looked_at() {
     let folder = vectors("tensogram");
     let piped = |words: &str| piped(&folder, words, "f32_hash.tgm");
-    for words in ["info", "dump", "dump --hex", "validate", "cat", "cat --text", "info --json", "validate --json"] {
+    for words in [
+        "info",
+        "dump",
+        "dump --hex",
+        "validate",
+        "cat",
+        "cat --text",
+        "info --json",
+        "validate --json",
+        "ls -w version=3 -p shape,dtype",
+        "get -p shape,file",
+        "stats",
+        "stats --histogram --json",
+        "plot",
+    ] {
         let (command, options) = words.split_once(' ').unwrap_or((words, ""));
         let (code, out, err) = piped(&format!("{command} - {options}"));
         assert_eq!((code, err.as_str()), (Some(0), ""), "fw {words}");

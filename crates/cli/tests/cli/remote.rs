@@ -115,6 +115,16 @@ fn urls_are_read_like_paths() {
             let (local, remote) = (fine(path, &format!("{command} {name}")), fine(path, &format!("{command} {url}")));
             assert_eq!(remote.text().replace(&url, name), local.text(), "fw {command} {name}");
         }
+        for words in
+            ["get -p name,shape,nbytes", "stats -w shape[0]=91", "stats --histogram", "ls --count", "plot -t 0/2t"]
+        {
+            let (command, rest) = words.split_once(' ').unwrap();
+            let (local, remote) =
+                (fine(path, &format!("{command} {name} {rest}")), fine(path, &format!("{command} {url} {rest}")));
+            assert_eq!(remote.text(), local.text(), "fw {words} {name}");
+        }
+        let both = fine(path, &format!("ls {name} {url} -p file --count --json")).json();
+        assert_eq!(both["files"][0]["count"], both["files"][1]["count"]);
         let (mut local, mut remote) =
             (fine(path, &format!("info {name} --json")).json(), fine(path, &format!("info {url} --json")).json());
         assert_eq!((local["file"].take(), remote["file"].take()), (name.into(), url.as_str().into()));

@@ -12,7 +12,7 @@ use fw_convert::{Format, TensorFile, detect};
 use fw_source::{FileSource, ReadAt};
 #[cfg(feature = "remote")]
 use fw_tensogram::{MessageIndex, RemoteFile};
-use fw_tensogram::{Survey, TensogramError, TensogramFile};
+use fw_tensogram::{Survey, TensogramError, TensogramFile, survey};
 use record::Tensors;
 use std::ops::Range;
 use std::path::Path;
@@ -190,12 +190,20 @@ impl Catalog {
                 let text = format!("{}: no message {}: {} files have no messages", self.name, range.start, self.format);
                 Err(crate::LookError::misuse("message_index_out_of_range", text))
             }
-            Backing::Messages(file) => range.map(|index| Ok(self.message(index, file.survey(index)?))).collect(),
+            Backing::Messages(file) => range.map(|index| Ok(self.message(index, self.survey(file, index)?))).collect(),
             #[cfg(feature = "remote")]
             Backing::Remote(file) => {
                 let indices: Vec<MessageIndex> = range.clone().map(MessageIndex::from).collect();
                 Ok(range.zip(file.surveys(&indices)?).map(|(index, survey)| self.message(index, survey)).collect())
             }
+        }
+    }
+
+    /// What can be said about a message. One read of a small message costs less than one per frame.
+    fn survey(&self, file: &TensogramFile, index: usize) -> Result<Survey> {
+        match self.spans.get(index) {
+            Some(span) if span.len() <= SMALL => Ok(survey(&file.read_message(index)?)),
+            _ => Ok(file.survey(index)?),
         }
     }
 
@@ -276,3 +284,6 @@ fn in_file(mut survey: Survey, number: usize, span: Span) -> Survey {
     survey.report = report;
     survey
 }
+
+/// Messages of up to this many bytes are read whole.
+const SMALL: u64 = 32 << 10;
