@@ -6,6 +6,7 @@ use crate::render::{Ink, findings_error};
 use crate::terminal::Terminal;
 use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
+use framewright::edit::EditError;
 use framewright::tensogram::TensogramError;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -70,7 +71,8 @@ pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
     match voice {
         Voice::Words => {
             let message = fault["message"].as_str().unwrap_or_default();
-            complain(format_args!("{} {message}\n", Ink::Bad.paint_error("fw:")));
+            let hint = fault["hint"].as_str().map_or_else(String::new, |hint| format!("hint: {hint}\n"));
+            complain(format_args!("{} {message}\n{hint}", Ink::Bad.paint_error("fw:")));
         }
         Voice::Json => {
             let object = json!({ "command": command, "ok": false, "error": fault });
@@ -186,7 +188,8 @@ pub(crate) fn is_usage_error(error: &anyhow::Error) -> bool {
 fn is_usage(error: &anyhow::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     let opened = [InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied];
-    error.is::<Usage>() || io_kind(error).is_some_and(|kind| opened.contains(&kind))
+    let refused = error.chain().find_map(|cause| cause.downcast_ref::<EditError>()).is_some_and(EditError::is_misuse);
+    refused || error.is::<Usage>() || io_kind(error).is_some_and(|kind| opened.contains(&kind))
 }
 
 fn io_kind(error: &anyhow::Error) -> Option<io::ErrorKind> {
@@ -222,9 +225,12 @@ pub(crate) fn fault(error: &anyhow::Error) -> Value {
         return fault;
     }
     let mut code = if error.is::<Usage>() { Some("usage") } else { None };
-    let (mut position, mut file) = (None, None);
+    let (mut position, mut file, mut hint) = (None, None, None);
     for cause in error.chain() {
-        let found = if let Some(error) = cause.downcast_ref::<ConvertError>() {
+        let found = if let Some(error) = cause.downcast_ref::<EditError>() {
+            hint = hint.or_else(|| error.hint().map(str::to_owned));
+            Some((error.code(), error.position()))
+        } else if let Some(error) = cause.downcast_ref::<ConvertError>() {
             file = error.path().map(|path| path.display().to_string());
             Some((error.code(), error.position()))
         } else if let Some(error) = cause.downcast_ref::<TensogramError>() {
@@ -257,6 +263,9 @@ pub(crate) fn fault(error: &anyhow::Error) -> Value {
     }
     if let Some(file) = file {
         fault["file"] = file.into();
+    }
+    if let Some(hint) = hint {
+        fault["hint"] = hint.into();
     }
     fault
 }

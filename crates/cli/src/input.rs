@@ -101,6 +101,11 @@ impl Input {
         Ok(Self { path, name, copy: Some(folder), format: OnceCell::new() })
     }
 
+    /// Whether it is a copy of what came from elsewhere.
+    pub(crate) const fn is_copy(&self) -> bool {
+        self.copy.is_some()
+    }
+
     /// Where it lies.
     pub(crate) fn path(&self) -> &Path {
         &self.path

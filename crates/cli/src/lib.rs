@@ -10,6 +10,7 @@
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::exit)]
 
 mod args; // what the user may say
+mod change; // what commands that change files share
 mod commands; // one file per command
 mod exit; // what the process returns
 mod frames; // where frames come from

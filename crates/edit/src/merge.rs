@@ -294,7 +294,7 @@ impl<V: PartialEq> Merged<V> {
                             std::mem::replace(owner, file.to_owned())
                         }
                         Strategy::Error => {
-                            let message = format!("{key}: {owner} and {file} have different values");
+                            let message = format!("{}: {owner} and {file} have different values", key.escape_debug());
                             return Err(EditError::refused("conflicting_key", message)
                                 .with_hint("use --strategy first or --strategy last to choose one"));
                         }

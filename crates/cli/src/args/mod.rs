@@ -1,6 +1,7 @@
 //! What the user may say.
 
 mod about; // doctor, completions, man
+mod change; // set, copy, merge, split, reshuffle, recode
 mod files; // recover, convert, diff, tour
 mod frames; // decode, encode, schema, gen
 mod habits; // what every command may be told
@@ -9,6 +10,7 @@ mod output; // where results may go
 mod select; // which messages and objects
 
 pub(crate) use about::{Completions, Doctor, Man};
+pub(crate) use change::{Copy, Merge, Recode, Reshuffle, Set, Split, Strategy};
 pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
 pub(crate) use frames::{
     Decode, Encode, Gen, Packing, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout,
@@ -64,6 +66,18 @@ pub(crate) enum Command {
     Recover(Recover),
     /// Write a tensor file in another format, and list what was lost
     Convert(Convert),
+    /// Set and delete keys; payloads stay as they are
+    Set(Set),
+    /// Copy selected messages, objects or tensors into files named by their keys
+    Copy(Copy),
+    /// Put the objects of many files into one message, or the tensors into one file
+    Merge(Merge),
+    /// Write every object as a file of its own
+    Split(Split),
+    /// Move index and digests of messages before their objects
+    Reshuffle(Reshuffle),
+    /// Code objects anew, and show what that does to size and values
+    Recode(Recode),
     /// Compare two tensor files of any formats, tensor by tensor
     Diff(Diff),
     /// Print the frames of a struct-frame capture or live stream, a line of JSON each
@@ -99,6 +113,12 @@ impl Command {
             Self::Cat(_) => "cat",
             Self::Recover(_) => "recover",
             Self::Convert(_) => "convert",
+            Self::Set(_) => "set",
+            Self::Copy(_) => "copy",
+            Self::Merge(_) => "merge",
+            Self::Split(_) => "split",
+            Self::Reshuffle(_) => "reshuffle",
+            Self::Recode(_) => "recode",
             Self::Diff(_) => "diff",
             Self::Decode(_) => "decode",
             Self::Encode(_) => "encode",
@@ -123,6 +143,12 @@ impl Command {
             Self::Plot(args) => args.json,
             Self::Recover(args) => args.json,
             Self::Convert(args) => args.json,
+            Self::Set(args) => args.json,
+            Self::Copy(args) => args.json,
+            Self::Merge(args) => args.json,
+            Self::Split(args) => args.json,
+            Self::Reshuffle(args) => args.json,
+            Self::Recode(args) => args.json,
             Self::Diff(args) => args.json,
             Self::Decode(args) => args.json,
             Self::Encode(args) => args.json,

@@ -3,6 +3,7 @@
 mod capture;
 pub(crate) mod cat;
 mod convert;
+mod copy;
 mod decode;
 mod diff;
 mod doctor;
@@ -15,9 +16,14 @@ mod ls;
 mod ls_stream;
 mod manual;
 mod plot;
+mod merge;
+mod recode;
 mod recover;
+mod reshuffle;
 mod schema;
 mod stats;
+mod set;
+mod split;
 mod tour;
 mod validate;
 
@@ -45,6 +51,12 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Cat(args) => look(command, &args.file, &args.store, |input| cat::run(args, input)),
         Command::Recover(args) => recover::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Set(args) => set::run(args),
+        Command::Copy(args) => copy::run(args),
+        Command::Merge(args) => merge::run(args),
+        Command::Split(args) => split::run(args),
+        Command::Reshuffle(args) => reshuffle::run(args),
+        Command::Recode(args) => recode::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Decode(args) => decode::run(args),
         Command::Encode(args) => encode::run(args),

@@ -2,6 +2,7 @@
 
 mod about;
 mod capture;
+mod change;
 mod convert;
 mod failures;
 mod generate;
@@ -81,6 +82,29 @@ fn skipped(line: &str) {
     if let Some(path) = std::env::var_os("FW_SKIPPED") {
         let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
         file.and_then(|mut file| writeln!(file, "{line}")).expect("noted");
+    }
+}
+
+/// Runs `fw` with these arguments.
+fn fw_words(folder: &Path, words: &[String]) -> Run {
+    ended(Command::new(env!("CARGO_BIN_EXE_fw")).args(words).current_dir(folder).stdin(Stdio::null()))
+}
+
+/// Runs `fw` with these bytes on standard input.
+fn fed(folder: &Path, line: &str, bytes: &[u8]) -> Run {
+    let input = folder.join(".standard-input");
+    std::fs::write(&input, bytes).expect("written");
+    let file = std::fs::File::open(&input).expect("it is there");
+    std::fs::remove_file(&input).expect("removed");
+    ended(Command::new(env!("CARGO_BIN_EXE_fw")).args(line.split_whitespace()).current_dir(folder).stdin(file))
+}
+
+fn ended(command: &mut Command) -> Run {
+    let output = command.output().expect("fw runs");
+    Run {
+        code: output.status.code().expect("fw ends by itself"),
+        out: output.stdout,
+        err: String::from_utf8(output.stderr).expect("text"),
     }
 }
 

@@ -1,0 +1,71 @@
+//! What commands that change files have in common: their filters, their outputs, how their results are told.
+
+use crate::exit::{Outcome, Usage, aside};
+use crate::input::Input;
+use anyhow::Result;
+use framewright::convert::Loss;
+use framewright::edit::{self, EditError, Existing, Target};
+use std::io::{Write, stdout};
+use std::path::Path;
+
+/// The input as the library takes it.
+///
+/// # Errors
+/// When its format cannot be told.
+pub(crate) fn source(input: &Input) -> Result<edit::Input<'_>> {
+    Ok(edit::Input { path: input.path(), format: input.format()?, name: input.name() })
+}
+
+/// Whether the output is standard output.
+pub(crate) fn is_pipe(output: Option<&Path>) -> bool {
+    output.is_some_and(|path| path.as_os_str() == "-")
+}
+
+/// Does something with where the output goes; `word` is the input as it was given.
+///
+/// # Errors
+/// Changing in place what is not a file of this machine; those of `work`.
+pub(crate) fn with_target<T>(
+    word: &Path,
+    input: &Input,
+    output: Option<&Path>,
+    force: bool,
+    work: impl FnOnce(Target<'_>) -> Result<T, EditError>,
+) -> Result<T> {
+    match output {
+        None if input.is_copy() => {
+            let text = format!("{}: only a file of this machine can be changed in place", word.display());
+            Err(Usage(text).into())
+        }
+        None => Ok(work(Target::InPlace)?),
+        Some(path) if path.as_os_str() == "-" => {
+            let mut sink = stdout().lock();
+            let done = work(Target::Stream(&mut sink))?;
+            sink.flush()?;
+            Ok(done)
+        }
+        Some(path) => Ok(work(Target::File { path, existing: existing(force, false) })?),
+    }
+}
+
+/// What becomes of outputs that exist.
+pub(crate) const fn existing(force: bool, append: bool) -> Existing {
+    match (append, force) {
+        (true, _) => Existing::Append,
+        (false, true) => Existing::Replace,
+        (false, false) => Existing::Refuse,
+    }
+}
+
+/// How an output is called: the file that was named, or the input that was changed.
+pub(crate) fn called(output: Option<&Path>, input: &Input) -> String {
+    output.map_or_else(|| input.name().to_owned(), |path| path.display().to_string())
+}
+
+/// Names losses on standard error.
+pub(crate) fn told(losses: &[Loss]) -> Outcome {
+    for group in Loss::grouped(losses) {
+        aside(format_args!("fw: {group}\n"));
+    }
+    if losses.is_empty() { Outcome::Fine } else { Outcome::Lossy }
+}

@@ -1,0 +1,74 @@
+//! `fw copy`: selected messages and objects into files.
+
+use super::{print_done, print_report};
+use crate::args::Copy;
+use crate::change::{existing, is_pipe, source, told};
+use crate::exit::{Outcome, Usage};
+use crate::input::Input;
+use crate::render::{count, size};
+use anyhow::Result;
+use framewright::convert::Loss;
+use framewright::edit::{CopyOptions, CopyReport, Names, Unit, WrittenFile, copy, copy_to_stream};
+use serde_json::json;
+use std::io::{Write, stdout};
+use std::path::Path;
+
+pub(crate) fn run(args: &Copy) -> Result<Outcome> {
+    let input = Input::of(&args.file, &args.store, "copy")?;
+    copied(args, &input).map_err(|error| input.retold(error))
+}
+
+fn copied(args: &Copy, input: &Input) -> Result<Outcome> {
+    let unit = if args.objects { Unit::Objects } else { Unit::Messages };
+    let options =
+        CopyOptions::new(args.select.filter()).with_unit(unit).with_existing(existing(args.force, args.append));
+    let source = source(input)?;
+    if is_pipe(Some(&args.output)) {
+        let mut sink = stdout().lock();
+        copy_to_stream(&source, &mut sink, &options)?;
+        sink.flush()?;
+        return Ok(Outcome::Fine);
+    }
+    let names = names(&args.output, args.missing.as_deref(), args.parents)?;
+    let done = copy(&source, &names, &options)?;
+    let outcome = told(&done.losses);
+    if args.json {
+        let mut report = json!(done);
+        report["losses"] = json!(Loss::grouped(&done.losses));
+        report["format"] = json!(source.format);
+        print_report("copy", true, report)?;
+    } else {
+        print_done(&text(&done))?;
+    }
+    Ok(outcome)
+}
+
+/// The names of outputs.
+pub(super) fn names(output: &Path, missing: Option<&str>, parents: bool) -> Result<Names> {
+    let Some(text) = output.to_str() else {
+        return Err(Usage(format!("{}: the name is not UTF-8", output.display())).into());
+    };
+    Ok(Names::parse(text)?.with_missing(missing.map(str::to_owned)).with_parents(parents))
+}
+
+fn text(done: &CopyReport) -> String {
+    let mut text: String = done.files.iter().map(|file| line(file, true)).collect();
+    if done.files.len() != 1 {
+        let (files, bytes) = (count(done.files.len(), "file"), done.files.iter().map(|file| file.bytes).sum());
+        text.push_str(&format!(
+            "{files}, {} of {}, {}, {}\n",
+            done.copied_messages,
+            count(done.messages, "message"),
+            count(done.copied_objects, "object"),
+            size(bytes)
+        ));
+    }
+    text
+}
+
+/// What one file holds.
+pub(super) fn line(file: &WrittenFile, messages: bool) -> String {
+    let messages = if messages { format!("{}, ", count(file.messages, "message")) } else { String::new() };
+    let objects = count(file.objects, "object");
+    format!("wrote {}: {messages}{objects}, {}\n", file.path.display(), size(file.bytes))
+}

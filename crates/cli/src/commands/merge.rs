@@ -1,0 +1,61 @@
+//! `fw merge`: many files into one.
+
+use super::{print_done, print_report};
+use crate::args::{Merge, Strategy};
+use crate::change::{existing, is_pipe, source, told};
+use crate::exit::{Outcome, Usage, aside};
+use crate::input::Input;
+use crate::render::{count, size};
+use anyhow::Result;
+use framewright::convert::Loss;
+use framewright::draw::visible;
+use framewright::edit::{self, MergeOptions, MergeReport, Target, merge};
+use serde_json::json;
+use std::io::{Write, stdout};
+
+pub(crate) fn run(args: &Merge) -> Result<Outcome> {
+    if args.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+        return Err(Usage("standard input can be one of the files only once".to_owned()).into());
+    }
+    let inputs: Vec<Input> =
+        args.files.iter().map(|file| Input::of(file, &args.store, "merge")).collect::<Result<_>>()?;
+    merged(args, &inputs).map_err(|error| inputs.iter().fold(error, |error, input| input.retold(error)))
+}
+
+fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
+    let strategy = args.strategy.map(|strategy| match strategy {
+        Strategy::First => edit::Strategy::First,
+        Strategy::Last => edit::Strategy::Last,
+        Strategy::Error => edit::Strategy::Error,
+    });
+    let options = MergeOptions::new(args.select.filter()).with_strategy(strategy);
+    let sources = inputs.iter().map(source).collect::<Result<Vec<_>>>()?;
+    let done = if is_pipe(Some(&args.output)) {
+        let mut sink = stdout().lock();
+        let done = merge(&sources, Target::Stream(&mut sink), &options)?;
+        sink.flush()?;
+        done
+    } else {
+        merge(&sources, Target::File { path: &args.output, existing: existing(args.force, false) }, &options)?
+    };
+    for dropped in &done.dropped {
+        let what = if dropped.tensor { "tensor" } else { "value" };
+        aside(format_args!("fw: {}: the {what} of {} was dropped\n", visible(&dropped.key), dropped.file));
+    }
+    let outcome = told(&done.losses);
+    if args.json && !is_pipe(Some(&args.output)) {
+        let mut report = json!(done);
+        report["losses"] = json!(Loss::grouped(&done.losses));
+        report["file"] = args.output.display().to_string().into();
+        print_report("merge", true, report)?;
+    } else if !is_pipe(Some(&args.output)) {
+        print_done(&text(args, &done))?;
+    }
+    // What was dropped by a choice of the user is no loss.
+    Ok(if done.dropped.is_empty() || strategy.is_some() { outcome } else { Outcome::Lossy })
+}
+
+fn text(args: &Merge, done: &MergeReport) -> String {
+    let (objects, files) = (count(done.objects, "object"), count(done.files, "file"));
+    format!("wrote {}: {objects} from {files}, {}\n", args.output.display(), size(done.bytes))
+}

@@ -1,0 +1,65 @@
+//! `fw set`: keys of messages, objects and files.
+
+use super::{print_done, print_report};
+use crate::args::Set;
+use crate::change::{called, is_pipe, source, told, with_target};
+use crate::exit::{Outcome, aside};
+use crate::input::Input;
+use crate::render::{count, size};
+use anyhow::{Context, Result};
+use framewright::convert::Loss;
+use framewright::edit::{Change, Edit, SetOptions, SetReport, set};
+use serde_json::json;
+
+pub(crate) fn run(args: &Set) -> Result<Outcome> {
+    let changes = changes(args)?;
+    let input = Input::of(&args.file, &args.store, "set")?;
+    changed(args, &changes, &input).map_err(|error| input.retold(error))
+}
+
+fn changed(args: &Set, changes: &[Change], input: &Input) -> Result<Outcome> {
+    let options = SetOptions::default().with_whole_messages(args.messages);
+    let source = source(input)?;
+    let output = args.output.as_deref();
+    let done = with_target(&args.file, input, output, args.force, |target| set(&source, target, changes, &options))?;
+    for key in &done.missing_keys {
+        aside(format_args!("fw: {key}: nothing that was selected has this key\n"));
+    }
+    let name = called(output, input);
+    let outcome = told(&done.losses);
+    if args.json && !is_pipe(output) {
+        let mut report = json!(done);
+        report["losses"] = json!(Loss::grouped(&done.losses));
+        report["file"] = name.into();
+        report["format"] = json!(source.format);
+        print_report("set", true, report)?;
+    } else if !is_pipe(output) {
+        print_done(&text(&name, &done))?;
+    }
+    Ok(outcome)
+}
+
+fn changes(args: &Set) -> Result<Vec<Change>> {
+    let mut edits = Vec::new();
+    for text in &args.set {
+        edits.extend(Edit::parse(text)?);
+    }
+    for key in &args.delete {
+        edits.push(Edit::delete(key)?);
+    }
+    let filter = args.select.filter();
+    let mut changes = if edits.is_empty() { Vec::new() } else { vec![Change::new(filter.clone(), edits)] };
+    if let Some(path) = &args.edits {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        for change in Change::parse_file(&text).with_context(|| path.display().to_string())? {
+            // Clauses of the command line hold for everything.
+            changes.push(Change::new(change.filter.clone().and(&filter), change.edits));
+        }
+    }
+    Ok(changes)
+}
+
+fn text(name: &str, done: &SetReport) -> String {
+    let messages = count(done.messages, "message");
+    format!("wrote {name}: {} of {messages} changed, {}\n", done.changed_messages, size(done.bytes))
+}

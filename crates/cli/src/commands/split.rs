@@ -1,0 +1,45 @@
+//! `fw split`: one file per object.
+
+use super::copy::{line, names};
+use super::{print_done, print_report};
+use crate::args::Split;
+use crate::change::{existing, source, told};
+use crate::exit::Outcome;
+use crate::input::Input;
+use crate::render::{count, size};
+use anyhow::Result;
+use framewright::convert::Loss;
+use framewright::edit::{SplitOptions, SplitReport, split};
+use serde_json::json;
+
+pub(crate) fn run(args: &Split) -> Result<Outcome> {
+    let input = Input::of(&args.file, &args.store, "split")?;
+    parted(args, &input).map_err(|error| input.retold(error))
+}
+
+fn parted(args: &Split, input: &Input) -> Result<Outcome> {
+    let names = names(&args.output, args.missing.as_deref(), args.parents)?;
+    let options = SplitOptions::new(args.select.filter()).with_existing(existing(args.force, false));
+    let source = source(input)?;
+    let done = split(&source, &names, &options)?;
+    let outcome = told(&done.losses);
+    if args.json {
+        let mut report = json!(done);
+        report["losses"] = json!(Loss::grouped(&done.losses));
+        report["format"] = json!(source.format);
+        print_report("split", true, report)?;
+    } else {
+        print_done(&text(&done))?;
+    }
+    Ok(outcome)
+}
+
+fn text(done: &SplitReport) -> String {
+    let mut text: String = done.files.iter().map(|file| line(file, false)).collect();
+    if done.files.len() != 1 {
+        let bytes = done.files.iter().map(|file| file.bytes).sum();
+        let (files, messages) = (count(done.files.len(), "file"), count(done.messages, "message"));
+        text.push_str(&format!("{files} from {messages}, {}\n", size(bytes)));
+    }
+    text
+}
