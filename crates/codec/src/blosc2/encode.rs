@@ -95,6 +95,8 @@ fn blocks(
     out.resize(table + 4 * count, 0);
     let joiner = Mutex::new(Joiner { out, chunk_start, limit, next: 0, early: BTreeMap::new(), full: false });
     let spare = Mutex::new(Vec::new());
+    let streams_of = |block: &[u8]| if split && block.len() == block_len { params.typesize } else { 1 };
+    let stream_len = input.chunks(block_len).next().map_or(0, |block| block.len() / streams_of(block));
     parallel::for_each(threads, input.chunks(block_len).enumerate(), |(index, block)| {
         if locked(&joiner).full {
             return Ok(());
@@ -102,11 +104,10 @@ fn blocks(
         let held = locked(&spare).pop();
         let mut scratch = match held {
             Some(scratch) => scratch,
-            None => Scratch::new(params)
+            None => Scratch::new(params, stream_len)
                 .ok_or_else(|| CodecError::limit(NAME, "out_of_memory", "no memory for a compression context"))?,
         };
-        let streams = if split && block.len() == block_len { params.typesize } else { 1 };
-        let len = pack_block(params, block, streams, &mut scratch);
+        let len = pack_block(params, block, streams_of(block), &mut scratch);
         locked(&joiner).join(index, &mut scratch.packed, len);
         locked(&spare).push(scratch);
         Ok(())
@@ -166,8 +167,8 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new(params: &Blosc2Params) -> Option<Self> {
-        Some(Self { inner: Compressor::new(params)?, filtered: Vec::new(), packed: Vec::new() })
+    fn new(params: &Blosc2Params, stream_len: usize) -> Option<Self> {
+        Some(Self { inner: Compressor::new(params, stream_len)?, filtered: Vec::new(), packed: Vec::new() })
     }
 }
 

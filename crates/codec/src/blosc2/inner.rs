@@ -17,13 +17,13 @@ pub(super) enum Compressor {
 }
 
 impl Compressor {
-    /// `None` when there is no memory for it.
-    pub(super) fn new(params: &Blosc2Params) -> Option<Self> {
+    /// For streams of `stream_len` bytes, of which the last may be shorter. `None` when there is no memory for it.
+    pub(super) fn new(params: &Blosc2Params, stream_len: usize) -> Option<Self> {
         Some(match params.codec {
             InnerCodec::BloscLz => Self::BloscLz(blosclz::Table::new()),
-            InnerCodec::Lz4 => Self::Lz4(CompressTable::small()),
+            InnerCodec::Lz4 => Self::Lz4(lz4_table(stream_len)),
             // At the lowest levels the quick search is no worse than what the reference finds.
-            InnerCodec::Lz4Hc if params.level <= 2 => Self::Lz4(CompressTable::small()),
+            InnerCodec::Lz4Hc if params.level <= 2 => Self::Lz4(lz4_table(stream_len)),
             InnerCodec::Lz4Hc => Self::Lz4Hc(lz4hc::Chains::new(), params.level),
             InnerCodec::Zlib => Self::Zlib(Compress::new(Compression::new(params.level as u32), true)),
             // The reference spreads its nine levels over those of zstd in the same way.
@@ -61,6 +61,12 @@ impl Compressor {
     }
 }
 
+/// The table for streams of this length. It is chosen here because the library makes a table larger when it meets a longer
+/// stream and keeps it so: what a short last stream becomes would depend on who had the table before, that is, on the threads.
+fn lz4_table(stream_len: usize) -> CompressTable {
+    if stream_len < usize::from(u16::MAX) { CompressTable::small() } else { CompressTable::large() }
+}
+
 /// Decompresses streams of any format; what a format needs is made when it is first met.
 #[derive(Default)]
 pub(super) struct Decompressor {
@@ -96,5 +102,32 @@ impl Decompressor {
             }
         };
         if len == out.len() { Ok(()) } else { Err(format!("expected {} bytes, found {len}", out.len())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a worker met before must not show: another number of threads hands its streams to other workers.
+    #[test]
+    fn a_short_last_stream_does_not_depend_on_the_streams_before_it() {
+        let text: Vec<u8> = (0..80_000u32).flat_map(|i| (i.wrapping_mul(i) >> 7).to_le_bytes()).collect();
+        let (long, short) = (&text[..200_000], &text[200_000..260_000]);
+        for codec in [InnerCodec::BloscLz, InnerCodec::Lz4, InnerCodec::Lz4Hc, InnerCodec::Zlib, InnerCodec::Zstd] {
+            for level in [1, 5, 9] {
+                let params = Blosc2Params { codec, level, ..Blosc2Params::default() };
+                let packed = |before: &[&[u8]]| {
+                    let mut compressor = Compressor::new(&params, long.len()).unwrap();
+                    let mut out = vec![0; 2 * long.len()];
+                    for stream in before {
+                        compressor.compress(stream, &mut out);
+                    }
+                    let len = compressor.compress(short, &mut out);
+                    len.map(|len| out[..len].to_vec())
+                };
+                assert!(packed(&[]) == packed(&[long]), "{codec:?} {level}");
+            }
+        }
     }
 }
