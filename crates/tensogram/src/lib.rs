@@ -39,6 +39,7 @@ mod edit; // messages changed without decoding them
 mod validate; // every fault, for people
 mod recover; // what can be saved
 mod inspect; // every byte named
+mod doctor; // what this build can do
 
 pub use access::{
     DecodedMessage, DecodedObject, DecodedRanges, MaskedMessage, MaskedObject, MessageDescription, MessageIndex,
@@ -47,6 +48,7 @@ pub use describe::{
     DataObjectDescriptor, GlobalMetadata, HashList, Index, MaskDescriptor, MaskKind, MasksMetadata, MetadataCursor,
     MetadataMap, Provenance, Value, canonicalize, compute_common, compute_hash, verify_canonical_cbor,
 };
+pub use doctor::{Doctor, FeatureState, Outcome, SelfTest, doctor};
 pub use edit::{DigestFrames, MessagePlan, OpenObject, Piece, RecodedFrame, StoredMessage, StoredObject};
 pub use error::{ErrorKind, Fault, Place, Result, TensogramError};
 pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
@@ -62,7 +64,7 @@ pub use read::{
     AppendOptions, Appender, Durability, FileMessage, Messages, Objects, StreamDecoder, StreamEvent, StreamReader,
     TailPolicy, TensogramFile, data_object_inline_hashes, decode, decode_descriptors, decode_descriptors_with,
     decode_metadata, decode_metadata_with, decode_object, decode_object_from_frame, decode_range,
-    decode_range_from_frame, decode_with_masks, messages, objects, scan_file, scan_source,
+    decode_range_from_frame, decode_with_masks, messages, objects, open_objects, scan_file, scan_source,
 };
 #[cfg(feature = "async")]
 pub use read::{AsyncTensogramFile, decode_stream};

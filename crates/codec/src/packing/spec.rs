@@ -33,7 +33,7 @@ impl SimplePacking {
         match self.sp_bits_per_value {
             bits @ 0..=64 => Ok(bits as u32),
             bits => {
-                let message = format!("sp_bits_per_value is {bits}, expected 0 to 64");
+                let message = format!("sp_bits_per_value {bits} exceeds maximum of 64");
                 Err(CodecError::parameter(Self::INFO.name, "sp_bits_per_value_range", message))
             }
         }
@@ -51,7 +51,7 @@ impl SimplePacking {
     /// Refuses other elements than doubles, and one of the derived parameters without the other.
     pub(crate) fn check(&self, dtype: DType) -> Result<(), CodecError> {
         if !Self::INFO.dtypes.contains(dtype) {
-            return Err(refused(format!("{} takes {}, not {dtype}", Self::INFO.name, Self::INFO.dtypes)));
+            return Err(refused(format!("{} only supports {}, not {dtype}", Self::INFO.name, Self::INFO.dtypes)));
         }
         if self.sp_reference_value.is_some() != self.sp_binary_scale_factor.is_some() {
             return Err(Self::incomplete());

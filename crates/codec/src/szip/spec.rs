@@ -116,15 +116,15 @@ impl CompressorSpec for SzipSettings {
     fn check_written(&self, payload_len: u64) -> Result<(), ParamError> {
         let Some(offsets) = &self.szip_block_offsets else { return Ok(()) };
         if offsets.first() != Some(&0) {
-            return Err(ParamError::unusable(&OFFSETS, "the first offset must be 0"));
+            return Err(ParamError::unusable(&OFFSETS, "must start at 0"));
         }
         if !offsets.is_sorted_by(|a, b| a < b) {
-            return Err(ParamError::unusable(&OFFSETS, "offsets must increase"));
+            return Err(ParamError::unusable(&OFFSETS, "must be strictly increasing"));
         }
         let bits = payload_len.saturating_mul(8);
         match offsets.last() {
             Some(last) if *last > bits => {
-                let problem = format!("offset {last} is beyond the {bits} bits of the payload");
+                let problem = format!("must lie in the payload: offset {last} is beyond its {bits} bits");
                 Err(ParamError::unusable(&OFFSETS, problem))
             }
             _ => Ok(()),

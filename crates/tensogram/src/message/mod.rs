@@ -13,4 +13,4 @@ pub use message::{Message, MessageView};
 pub use object::{Object, ObjectView};
 
 pub(crate) use origin::Origin;
-pub(crate) use whole::{decode, decode_with_masks};
+pub(crate) use whole::{decode, decode_with_masks, open};

@@ -33,12 +33,6 @@ pub struct Object<B: MessageBytes = Bytes> {
 pub type ObjectView<'a> = Object<&'a [u8]>;
 
 impl<'a> Object<&'a [u8]> {
-    /// Reads the descriptor of object `index`, whose frame is known.
-    pub(crate) fn read(message: &'a [u8], frame: FrameRef, index: usize, limits: &Limits) -> Result<Self> {
-        let head = on_slice(message, |have| ObjectHead::read(have, frame, index, limits))?;
-        Ok(Self { head, message, origin: None, verified: false })
-    }
-
     /// The encoded payload, masks excluded.
     pub fn payload(&self) -> &'a [u8] {
         self.head.payload().slice_of(self.message, 0).unwrap_or(&[])
@@ -81,6 +75,12 @@ impl Object {
 }
 
 impl<B: MessageBytes> Object<B> {
+    /// Reads the descriptor of object `index`, whose frame is known.
+    pub(crate) fn read(message: B, frame: FrameRef, index: usize, limits: &Limits) -> Result<Self> {
+        let head = on_slice(message.as_ref(), |have| ObjectHead::read(have, frame, index, limits))?;
+        Ok(Self { head: head.into(), message, origin: None, verified: false })
+    }
+
     pub(super) fn new(head: ObjectHead, message: B, origin: Origin, verified: bool) -> Self {
         Self { head: head.into(), message, origin: Some(origin), verified }
     }

@@ -1,6 +1,7 @@
 //! A message in one call: every frame followed, every object decoded (TG-12.1).
 
-use super::object::ObjectView;
+use super::held::MessageBytes;
+use super::object::{Object, ObjectView};
 use crate::access::{
     DecodedMessage, DecodedObject, MaskedMessage, MaskedObject, full_metadata, object_path, verify_object,
 };
@@ -36,17 +37,20 @@ pub(crate) fn decode_with_masks(message: &[u8], options: &DecodeOptions) -> Resu
     Ok(MaskedMessage { metadata, objects: objects.into_iter().map(masked).collect::<Result<_>>()? })
 }
 
-fn open<'a>(message: &'a [u8], options: &DecodeOptions) -> Result<(GlobalMetadata, Vec<ObjectView<'a>>)> {
-    let outline = Outline::of(message, &options.limits)?;
+/// Follows every frame of a message, compares digests when asked to, and decodes nothing.
+pub(crate) fn open<B: MessageBytes>(message: B, options: &DecodeOptions) -> Result<(GlobalMetadata, Vec<Object<B>>)> {
+    let bytes = message.as_ref();
+    let outline = Outline::of(bytes, &options.limits)?;
     if options.verify_hash {
         // Before anything is parsed: damage anywhere in hashed bytes is a mismatch, whatever it would parse to.
         for (index, object) in outline.objects.iter().enumerate() {
-            verify_object(message, &object.frame, index)?;
+            verify_object(bytes, &object.frame, index)?;
         }
     }
-    let metadata = full_metadata(message, &outline, &options.limits)?;
+    let metadata = full_metadata(bytes, &outline, &options.limits)?;
     let view = |(index, frame)| {
-        ObjectView::read(message, frame, index, &options.limits).map_err(|error| error.on(object_path(index)))
+        let object = Object::read(message.clone(), frame, index, &options.limits);
+        object.map_err(|error| error.on(object_path(index)))
     };
     let frames = outline.objects.iter().map(|object| object.frame);
     Ok((metadata, frames.enumerate().map(view).collect::<Result<_>>()?))

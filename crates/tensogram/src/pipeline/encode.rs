@@ -198,21 +198,25 @@ fn check_derived(descriptor: &DataObjectDescriptor, pipeline: &Pipeline) -> Resu
 /// Parameters that encoding writes: those of the codec fit the payload, and there are none of another codec (TG-11.4).
 fn check_written(descriptor: &DataObjectDescriptor, pipeline: &Pipeline, payload_len: u64) -> Result<()> {
     let fail = |key: &'static str, problem: &str| {
-        let fault = Fault::misuse(key, format!("{key}: {problem}"));
+        let fault = Fault::misuse(key, format!("{key} {problem}"));
         Err(TensogramError::Metadata(fault.on(format!("descriptor.{key}"))))
     };
     let stages = [&descriptor.encoding, &descriptor.filter, &descriptor.compression];
     for codec in codecs().filter(|codec| !stages.iter().any(|name| *name == codec.name)) {
+        // Compressors alone write parameters.
         let mut written = codec.keys.iter().filter(|key| key.need == Need::Written);
         if let Some(key) = written.find(|key| descriptor.params.contains_key(key.name)) {
-            return fail(key.name, &format!("only payloads of {} have it", codec.name));
+            return fail(
+                key.name,
+                &format!("provided but compression is '{}', not '{}'", descriptor.compression, codec.name),
+            );
         }
     }
     match pipeline.check_written(payload_len) {
         Ok(()) => Ok(()),
         Err(error) => match &error.problem {
             ParamProblem::Unusable(problem) => fail(error.key, problem),
-            other => fail(error.key, &format!("{other:?}")),
+            other => fail(error.key, &format!("is wrong: {other:?}")),
         },
     }
 }

@@ -74,7 +74,7 @@ fn check_encoding_dtype(descriptor: &DataObjectDescriptor) -> Result<()> {
     let DataObjectDescriptor { encoding, dtype, .. } = descriptor;
     match Encoding::CODECS.iter().find(|codec| codec.name == encoding) {
         Some(codec) if !codec.dtypes.contains(*dtype) => {
-            let message = format!("{encoding} takes {}, not {dtype}", codec.dtypes);
+            let message = format!("{encoding} only supports {}, not {dtype}", codec.dtypes);
             Err(TensogramError::Encoding(Fault::misuse("unsupported_combination", message)))
         }
         _ => Ok(()),

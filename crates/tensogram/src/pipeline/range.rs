@@ -41,7 +41,7 @@ pub(crate) fn decode_ranges(
     let descriptor = object.descriptor();
     // What needs no byte of the payload comes first, as where the payload is yet to be fetched.
     let pipeline = limited_pipeline(descriptor, object.payload_len(), &options.limits)?;
-    check_ranges(descriptor, &pipeline)?;
+    check_ranges(descriptor, &pipeline, ranges)?;
     let width = descriptor.dtype.byte_width().unwrap_or(1);
     let runs = runs_of(descriptor, ranges)?;
     if runs.is_empty() {
@@ -80,7 +80,7 @@ pub(crate) fn range_spans(
     options: &DecodeOptions,
 ) -> Result<Option<Vec<Span>>> {
     let pipeline = limited_pipeline(descriptor, payload_len, &options.limits)?;
-    check_ranges(descriptor, &pipeline)?;
+    check_ranges(descriptor, &pipeline, ranges)?;
     let runs = runs_of(descriptor, ranges)?;
     first_spans(&pipeline, payload_len, runs.iter().cloned())
 }
@@ -167,13 +167,14 @@ fn whole_window(object: &impl Encoded) -> Option<Window<'_>> {
 }
 
 /// Whether runs of elements can be cut out of an object at all, without decoding all of it.
-fn check_ranges(descriptor: &DataObjectDescriptor, pipeline: &Pipeline) -> Result<()> {
+fn check_ranges(descriptor: &DataObjectDescriptor, pipeline: &Pipeline, ranges: &[(u64, u64)]) -> Result<()> {
     if descriptor.dtype == DType::Bitmask {
         return Err(TensorError::Unsliceable { dtype: descriptor.dtype }.into());
     }
     let seekable = match pipeline.reach()? {
         Reach::Blocks | Reach::FromStart => true,
-        Reach::Whole => false,
+        // No run at all needs nothing of the codec.
+        Reach::Whole => ranges.is_empty(),
     };
     if pipeline.stages().filter != Filter::None || !seekable {
         let message = format!(

@@ -7,7 +7,7 @@ use crate::access::{
 use crate::describe::GlobalMetadata;
 use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{UnknownFrames, Walk, WalkEvent, on_slice};
-use crate::message::{self, MessageView, ObjectView};
+use crate::message::{self, MessageBytes, MessageView, Object, ObjectView};
 use crate::options::DecodeOptions;
 use crate::wire::FrameContent;
 use fw_bytes::Span;
@@ -26,6 +26,26 @@ use fw_bytes::Span;
 /// ```
 pub fn decode(message: &[u8], options: &DecodeOptions) -> Result<DecodedMessage> {
     message::decode(message, options)
+}
+
+/// Reads a whole message up to its payloads: every frame is followed as [`decode`] does, digests are compared when the options
+/// ask for it, and the objects are handed out undecoded.
+///
+/// The bytes are borrowed (`&[u8]`) or shared ([`Bytes`](bytes::Bytes)); what follows a message of known length is ignored.
+///
+/// ```
+/// use fw_tensogram::{DecodeOptions, MessageBuilder, open_objects};
+///
+/// let message = MessageBuilder::new().tensor(&[2, 2], &[1u16, 2, 3, 4])?.encode()?;
+/// let (metadata, objects) = open_objects(&message[..], &DecodeOptions::default().with_verify_hash())?;
+/// assert_eq!((metadata.base.len(), objects[0].values::<u16>()), (1, Some(&[1, 2, 3, 4][..])));
+/// # Ok::<(), fw_tensogram::TensogramError>(())
+/// ```
+///
+/// # Errors
+/// As [`decode`], payloads aside.
+pub fn open_objects<B: MessageBytes>(message: B, options: &DecodeOptions) -> Result<(GlobalMetadata, Vec<Object<B>>)> {
+    message::open(message, options)
 }
 
 /// Reads a whole message without putting NaN and infinities back: zeros stand for them, and the masks come along.

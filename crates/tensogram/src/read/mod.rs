@@ -13,7 +13,7 @@ mod waiting; // methods that wait for awaited ones
 
 pub use decode::{
     decode, decode_descriptors, decode_descriptors_with, decode_metadata, decode_metadata_with, decode_object,
-    decode_object_from_frame, decode_range, decode_range_from_frame, decode_with_masks,
+    decode_object_from_frame, decode_range, decode_range_from_frame, decode_with_masks, open_objects,
 };
 pub use file::{AppendOptions, Appender, Durability, TailPolicy, TensogramFile, scan_file, scan_source};
 pub use iter::{FileMessage, Messages, Objects, data_object_inline_hashes, messages, objects};
