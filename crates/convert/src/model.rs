@@ -182,7 +182,7 @@ pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Box<dy
 ///
 /// # Errors
 /// When the source cannot be read, the file is wrong or of no known format, or its format is opened by path only:
-/// [`Format::opens_sources`] tells. Tensogram has readers of its own. A source whose format is known is opened by
+/// [`Format::opens_sources`] tells. A source whose format is known is opened by
 /// [`Format::open_source`].
 pub fn open_source(
     source: impl ReadAt + Send + Sync + 'static,

@@ -2,12 +2,13 @@
 
 use super::read;
 use crate::ConvertError;
-use crate::formats::{Recognition, TensorFormat, Writable};
+use crate::formats::{Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};
 use fw_bytes::Span;
 use fw_report::{Report, Tree};
+use fw_source::FileSource;
 use fw_tensogram::{TensogramFile, ValidateMode, inspect, validate_file};
 use std::path::Path;
 
@@ -35,7 +36,12 @@ impl TensorFormat for Messages {
     }
 
     fn open(&self, path: &Path, _options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
-        Ok(Box::new(read::open(path)?))
+        let source = FileSource::open(path)?;
+        Ok(Box::new(read::open(source, &path.display().to_string())?))
+    }
+
+    fn source_opener(&self) -> Option<SourceOpener> {
+        Some(|source, _| Ok(Box::new(read::open(source, "the source")?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {

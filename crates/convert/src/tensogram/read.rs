@@ -5,7 +5,8 @@ use crate::model::{Attributes, Entry, Pieces, TensorFile, cut, slice_range, stre
 use crate::{ConvertError, Feature, Format, Loss};
 use fw_bytes::checksum::Xxh3;
 use fw_bytes::{Limits, Span};
-use fw_source::{Buffers, FileSource, ReadAt, drive};
+use fw_source::{Buffers, ReadAt, drive};
+use fw_tensogram::access::{ReadHead, ReadSlice, run};
 use fw_tensogram::frame::{FrameRef, ObjectRef, Outline, OutlineBuilder, object_parts};
 use fw_tensogram::wire::{FrameFlags, FrameHeader};
 use fw_tensogram::{
@@ -15,25 +16,26 @@ use fw_tensogram::{
 use fw_tensor::{ByteOrder, Selection};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::Path;
 
 const RESERVED: &str = "_reserved_";
 
-pub(super) struct MessagesFile {
-    source: FileSource,
+pub(super) struct MessagesFile<S> {
+    source: S,
     entries: Vec<Entry>,
     /// The frame of each entry, in the file.
     frames: Vec<Span>,
+    /// The message of each entry and its number there; `None` where the entry has another type than the object that carries it.
+    places: Vec<Option<(Span, usize)>>,
     metadata: Option<BTreeMap<String, String>>,
     json_keys: BTreeSet<String>,
     remarks: Vec<Loss>,
 }
 
-pub(super) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
-    let source = FileSource::open(path)?;
+/// Opens the messages of a source; `name` is for errors.
+pub(super) fn open<S: ReadAt + Send + Sync>(source: S, name: &str) -> Result<MessagesFile<S>, ConvertError> {
     let spans = scan_source(&source, &Default::default())?;
     if spans.is_empty() {
-        let message = format!("{}: no Tensogram message in it", path.display());
+        let message = format!("{name}: no Tensogram message in it");
         return Err(ConvertError::format("no_message", message, None));
     }
     let mut reading = Reading::default();
@@ -62,6 +64,7 @@ pub(super) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
         source,
         entries: Vec::new(),
         frames: Vec::new(),
+        places: Vec::new(),
         json_keys: said.iter().filter(|(_, text)| text.is_json).map(|(key, _)| key.clone()).collect(),
         metadata: (!said.is_empty()).then(|| said.into_iter().map(|(key, text)| (key, text.text)).collect()),
         remarks: reading.remarks,
@@ -75,6 +78,8 @@ pub(super) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
             let stages: Vec<&str> = object.descriptor.stages().collect();
             file.remarks.push(Loss::decoded(&stages.join("+"), &name));
         }
+        let place = spans.get(object.message).map(|span| (*span, object.number));
+        file.places.push(place.filter(|_| object.logical.is_none()));
         let (dtype, shape) = object.logical.unwrap_or((object.descriptor.dtype, object.descriptor.shape));
         let entry = Entry::new(name, dtype, shape, object.direct);
         file.entries.push(Entry { attributes: object.attributes, ..entry });
@@ -83,7 +88,7 @@ pub(super) fn open(path: &Path) -> Result<MessagesFile, ConvertError> {
     Ok(file)
 }
 
-impl TensorFile for MessagesFile {
+impl<S: ReadAt + Send + Sync> TensorFile for MessagesFile<S> {
     fn format(&self) -> Format {
         Format::Tensogram
     }
@@ -112,7 +117,10 @@ impl TensorFile for MessagesFile {
         let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
         match entry.span {
             Some(span) => slice_range(&self.source, entry, span, selection),
-            None => cut(entry, &self.decoded(index)?, selection),
+            None => match self.places.get(index) {
+                Some(Some((message, object))) => self.part(*message, *object, selection),
+                _ => cut(entry, &self.decoded(index)?, selection),
+            },
         }
     }
 
@@ -121,7 +129,7 @@ impl TensorFile for MessagesFile {
     }
 }
 
-impl MessagesFile {
+impl<S: ReadAt> MessagesFile<S> {
     /// Compares the digest of an object with its bytes, where it has one: what is copied on must not vouch for damage.
     fn verify(&self, index: usize) -> Result<(), ConvertError> {
         let span = *self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
@@ -146,6 +154,19 @@ impl MessagesFile {
         let message =
             format!("{name}: hash mismatch: stored {:016x}, computed {:016x}", u64::from_be_bytes(slot), hash.digest());
         Err(ConvertError::format("hash_mismatch", message, Some(span.start)))
+    }
+
+    /// Part of one object, little endian: only the blocks of its codec that hold it are read and decoded.
+    fn part(&self, message: Span, object: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
+        let (options, mut buffers) = (DecodeOptions::default(), Buffers::new());
+        let head = run(&self.source, &mut buffers, ReadHead::new(message, object, options.limits))?;
+        let dtype = head.descriptor.dtype;
+        let part = run(&self.source, &mut buffers, ReadSlice::new(head, selection.clone(), &options)?)?;
+        let (shape, mut data) = (part.shape().to_vec(), part.into_data());
+        if ByteOrder::NATIVE == ByteOrder::Big {
+            fw_tensor::swap_in_place(&mut data, dtype.swap_unit());
+        }
+        Ok((shape, data))
     }
 
     /// The elements of one object, little endian.
@@ -289,7 +310,7 @@ impl Object {
 
 /// One message of the file, read range by range; positions count from its first byte.
 struct Message<'a> {
-    source: &'a FileSource,
+    source: &'a dyn ReadAt,
     span: Span,
 }
 
