@@ -25,7 +25,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates on top, which see everything below them.
-const TOP: &[&str] = &["fw-convert", "fw-look", "fw-edit", "framewright", "fw", "fw-explorer", "fw-conformance"];
+const TOP: &[&str] =
+    &["fw-convert", "fw-look", "fw-edit", "framewright", "fw", "fw-explorer", "fw-conformance", "fwright-python"];
 
 /// Crates whose `lib.rs` lists rooms in the order data flows: a room uses only rooms listed before it.
 const ORDERED: &[&str] = &[

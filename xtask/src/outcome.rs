@@ -69,6 +69,25 @@ impl Outcome {
         outcome
     }
 
+    /// Reads what pytest printed: its closing line, `2 failed, 300 passed in 4.1s`, and with `-rs` a line per skipped test.
+    pub(crate) fn from_pytest_output(output: &str, success: bool) -> Self {
+        let mut outcome = Self::default();
+        let closing = output.lines().rev().find(|line| line.contains(" in ") && line.contains("passed")).unwrap_or("");
+        for part in closing.split([',', '=']) {
+            let mut words = part.split_whitespace();
+            match (words.next().and_then(|word| word.parse::<u64>().ok()), words.next()) {
+                (Some(count), Some("passed")) => outcome.passed = count,
+                (Some(count), Some("failed" | "error" | "errors")) => outcome.failed += count,
+                _ => {}
+            }
+        }
+        outcome.skipped = output.lines().filter(|line| line.starts_with("SKIPPED ")).map(str::to_owned).collect();
+        if !success && outcome.failed == 0 {
+            outcome.failed = 1;
+        }
+        outcome
+    }
+
     fn verdict(&self) -> &'static str {
         match (self.failed, self.passed, self.skipped.len()) {
             (1.., _, _) => "FAILED",
@@ -130,6 +149,18 @@ mod tests {
         assert_eq!((outcome.passed, outcome.failed), (12, 0));
         assert_eq!(outcome.skipped, ["3 known failures"]);
         assert_eq!(Outcome::from_closing_line("", false).failed, 1);
+    }
+
+    #[test]
+    fn what_pytest_counts_is_read_back() {
+        let output = "..s\nSKIPPED [1] tests/test_a.py:3: no network\n2 failed, 300 passed, 1 skipped in 4.10s\n";
+        let outcome = Outcome::from_pytest_output(output, false);
+        assert_eq!((outcome.passed, outcome.failed, outcome.skipped.len()), (300, 2, 1));
+        assert_eq!(
+            Outcome::from_pytest_output("3 passed in 0.01s\n", true),
+            Outcome { passed: 3, ..Outcome::default() }
+        );
+        assert_eq!(Outcome::from_pytest_output("ImportError\n", false).failed, 1);
     }
 
     #[test]

@@ -37,6 +37,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "python", about: "the reference packages, in a virtual environment", run: python },
     Step { name: "tools", about: "compilers and tools of the generated languages", run: tools::ensure },
     Step { name: "tests", about: "unit, property, integration, interop and documentation tests", run: tests },
+    Step {
+        name: "package",
+        about: "the Python package, installed with pip and tested beside the reference",
+        run: package,
+    },
     Step { name: "golden", about: "what our encoders write, byte by byte", run: golden },
     Step { name: "conformance", about: "every vector manifest of the project", run: conformance },
     Step { name: "matrix", about: "generated code of every language, against the vectors and each other", run: matrix },
@@ -129,6 +134,35 @@ fn tests(context: &mut Context) -> Result<Outcome> {
     let (output, status) = tee(&mut harness)?;
     outcome.add(Outcome::from_harness_output(&output, status.success()));
     outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
+    Ok(outcome)
+}
+
+/// Installs `python/` as its users do, and runs its tests. One difference: the development profile, which the other steps have
+/// built most of, instead of an optimised build of everything.
+fn package(context: &mut Context) -> Result<Outcome> {
+    let interpreter = context.python()?.interpreter.clone();
+    let programs = interpreter.parent().map(std::path::Path::to_owned).unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path)))?;
+    let mut install = std::process::Command::new(&interpreter);
+    install.current_dir(&context.root).env("CARGO_TARGET_DIR", &context.target).env("PATH", path);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]);
+    // maturin is in the environment; an isolated build would fetch it again.
+    install.args([
+        "--no-build-isolation",
+        "--force-reinstall",
+        "--config-settings=build-args=--profile dev",
+        "./python",
+    ]);
+    let installed = check(&mut install)?;
+    if installed.failed > 0 {
+        return Ok(installed);
+    }
+    let mut tests = std::process::Command::new(&interpreter);
+    tests.current_dir(context.root.join("python")).args(["-m", "pytest", "--color=no", "-rs"]);
+    let (output, status) = tee(&mut tests)?;
+    let mut outcome = Outcome::from_pytest_output(&output, status.success());
+    outcome.add(installed);
     Ok(outcome)
 }
 

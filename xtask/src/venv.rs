@@ -24,11 +24,27 @@ pub(crate) const TENSOGRAM: &str = "tensogram==0.24.0";
 const CMAKE: &str = "cmake>=3.26,<4";
 
 /// Without these the interop tests would prove nothing: failing to install one fails the step.
-const REQUIRED: &[&str] =
-    &["numpy", "ml_dtypes", TENSOGRAM, "bintensors==0.2.0", "safetensors", "gguf", STRUCT_FRAME, "mypy"];
+const REQUIRED: &[&str] = &[
+    "numpy",
+    "ml_dtypes",
+    TENSOGRAM,
+    "bintensors==0.2.0",
+    "safetensors",
+    "gguf",
+    STRUCT_FRAME,
+    "mypy",
+    // what builds and tests the Python package
+    "maturin>=1.16,<2",
+    "pytest",
+];
 
 /// Groups that are welcome: one that does not install is named and its tests are skipped.
-const OPTIONAL: &[&[&str]] = &[&["eccodes", "eccodeslib"], &["graphql-core"], &["rangehttpserver", "moto[server]"]];
+const OPTIONAL: &[&[&str]] = &[
+    &["eccodes", "eccodeslib"],
+    &["graphql-core"],
+    &["rangehttpserver", "moto[server]"],
+    &["tensogram-xarray", "tensogram-zarr"],
+];
 
 /// What was installed, in the folder of an environment.
 const STAMP: &str = "installed.txt";

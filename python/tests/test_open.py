@@ -1,0 +1,165 @@
+"""One way to open anything, and the commands as functions."""
+
+import io
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+import safetensors.numpy
+
+import fwright as fw
+
+FIELDS = {
+    "f": np.arange(24, dtype="f4").reshape(2, 3, 4),
+    "i": np.arange(7, dtype="i8"),
+    "h": np.arange(6, dtype="f2").reshape(3, 2),
+    "s": np.float64(2.5).reshape(()),
+    "e": np.zeros((0, 3), "u1"),
+}
+FORMATS = ["tgm", "bt", "safetensors", "npz"]
+KEYS = [0, -1, slice(0, 1), slice(None, None, -1), ..., (0, 1), (slice(None), slice(2, 0, -1)), (..., -1), (..., slice(0, 4, 2)), (1, ..., slice(1, 99))]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("open")
+    made = {}
+    for ending in FORMATS:
+        made[ending] = folder / f"m.{ending}"
+        fw.save(made[ending], FIELDS, metadata={"k": "v"})
+    fw.save(folder / "packed.tgm", FIELDS, pipeline={"compression": "zstd"})
+    made["packed"] = folder / "packed.tgm"
+    return made
+
+
+@pytest.mark.parametrize("ending", [*FORMATS, "packed"])
+def test_every_format_reads_the_same(files, ending):
+    for source in (files[ending], str(files[ending])):
+        with fw.open(source) as file:
+            assert sorted(file) == sorted(FIELDS) and len(file) == 5 and "f" in file and "x" not in file
+            for name, field in FIELDS.items():
+                tensor = file[name]
+                assert tensor.shape == field.shape and tensor.dtype == field.dtype and tensor.nbytes == field.nbytes
+                assert (tensor.ndim, tensor.size, tensor.name) == (field.ndim, field.size, name)
+                for array in (np.asarray(tensor), tensor.numpy(), tensor.numpy(copy=True), tensor[...]):
+                    assert array.dtype == field.dtype and array.shape == field.shape and np.array_equal(array, field)
+                assert tensor.numpy(copy=True).flags.writeable
+            with pytest.raises(KeyError):
+                file["x"]
+            assert file.get("x") is None and file.get("f").name == "f"
+
+
+@pytest.mark.parametrize("ending", [*FORMATS, "packed"])
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_slices(files, ending, key):
+    tensor = fw.open(files[ending])["f"]
+    expected = FIELDS["f"][key]
+    assert np.array_equal(tensor[key], expected) and tensor[key].shape == np.shape(expected)
+
+
+def test_indices_that_do_not_fit(files):
+    tensor = fw.open(files["bt"])["f"]
+    for key in (5, (0, 0, 0, 0), -3):
+        with pytest.raises(ValueError):
+            tensor[key]
+    for key in ("x", None, 1.5, [0]):
+        with pytest.raises(TypeError):
+            tensor[key]
+    with pytest.raises(ValueError, match="zero"):
+        tensor[::0]
+
+
+@pytest.mark.parametrize("ending", ["tgm", "bt", "safetensors"])
+def test_raw_tensors_are_views_that_outlive_the_file(files, ending, tmp_path):
+    path = tmp_path / f"v.{ending}"
+    path.write_bytes(files[ending].read_bytes())
+    view = fw.open(path)["f"].numpy(copy=False)
+    path.unlink()
+    assert not view.flags.writeable and np.array_equal(view, FIELDS["f"])
+    with pytest.raises(ValueError, match="no view"):
+        fw.open(files["packed"])["f"].numpy(copy=False)
+
+
+def test_bytes_and_file_objects(files):
+    data = files["safetensors"].read_bytes()
+    for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), open(files["safetensors"], "rb")):
+        file = fw.open(source)
+        assert file.format == "safetensors" and np.array_equal(file["f"], FIELDS["f"])
+        assert not file["f"].numpy(copy=False).flags.writeable
+    assert np.array_equal(fw.open(files["bt"].read_bytes())["i"], FIELDS["i"])
+    with pytest.raises(TypeError, match="a path, a URL, bytes or a binary file"):
+        fw.open(5)
+    with pytest.raises(ValueError):
+        fw.open(b"nothing known")
+    with pytest.raises(FileNotFoundError):
+        fw.open("/nope/there.bt")
+
+
+def test_types_that_numpy_lacks(tmp_path):
+    fields = {"b": np.arange(4).astype(ml_dtypes.bfloat16), "q": np.arange(4).astype(ml_dtypes.float8_e4m3fn)}
+    path = tmp_path / "t.safetensors"
+    safetensors.numpy.save_file(fields, path)
+    file = fw.open(path)
+    for name, field in fields.items():
+        assert file[name].dtype == field.dtype and np.array_equal(np.asarray(file[name]), field)
+
+
+def test_dlpack_and_array(files):
+    tensor = fw.open(files["bt"])["f"]
+    assert np.array_equal(np.from_dlpack(tensor), FIELDS["f"])
+    assert np.asarray(tensor, dtype="f8").dtype == np.float64
+    assert len(tensor) == 2
+    assert np.array_equal(tensor.numpy() + 1, FIELDS["f"] + 1)
+
+
+def test_repr_and_html(files):
+    file = fw.open(files["bt"])
+    assert repr(file["f"]) == 'Tensor("f", shape=[2, 3, 4], dtype=\'float32\')'
+    assert "format='bintensors'" in repr(file)
+    assert "<table>" in file._repr_html_() and "[2, 3, 4]" in file._repr_html_()
+    assert "<script>" not in fw.open(safetensors.numpy.save({"<script>": np.zeros(1)}))._repr_html_()
+
+
+def test_pickles(files):
+    again = pickle.loads(pickle.dumps(fw.open(files["bt"])))
+    assert np.array_equal(again["f"], FIELDS["f"])
+
+
+def test_commands(files, tmp_path):
+    assert fw.info(files["bt"])["tensor_count"] == 5
+    assert fw.validate(files["tgm"])["ok"] is True
+    assert fw.diff(files["tgm"], files["bt"])["different_count"] == 0
+    target = tmp_path / "c.safetensors"
+    assert fw.convert(files["tgm"], target)["tensor_count"] == 5
+    assert np.array_equal(safetensors.numpy.load_file(target)["f"], FIELDS["f"])
+    with pytest.raises(fw.CommandError) as caught:
+        fw.convert(files["tgm"], target)
+    assert caught.value.code
+    fw.convert(files["tgm"], target, force=True)
+    with pytest.raises(FileNotFoundError):
+        fw.info("/nope/there.bt")
+    other = tmp_path / "o.bt"
+    fw.save(other, {**FIELDS, "f": FIELDS["f"] + 1})
+    assert fw.diff(files["bt"], other)["ok"] is False
+
+
+def test_save_choices(tmp_path):
+    path = tmp_path / "s.tgm"
+    fw.save(path, FIELDS, pipeline=lambda name, array: {"compression": "zstd"} if array.size else {})
+    assert fw.open(path)["f"].metadata.get("name", "f") == "f"
+    fw.save(path, {"n": np.array([1.0, np.nan, np.inf])})
+    assert np.array_equal(np.asarray(fw.open(path)["n"]), [1.0, np.nan, np.inf], equal_nan=True)
+    assert os.listdir(tmp_path) == ["s.tgm"]
+
+
+def test_the_command_line(files):
+    for words in ([sys.executable, "-m", "fwright"], [str(pathlib.Path(sys.executable).parent / "fw")]):
+        done = subprocess.run([*words, "ls", str(files["bt"])], capture_output=True, text=True)
+        assert done.returncode == 0 and "float32" in done.stdout and done.stderr == ""
+        done = subprocess.run([*words, "ls", "/nope/there.bt"], capture_output=True, text=True)
+        assert done.returncode != 0 and done.stdout == "" and "/nope/there.bt" in done.stderr
