@@ -1,5 +1,6 @@
 """What ours takes and gives beyond the reference: any array, any buffer, views, pickles."""
 
+import asyncio
 import gc
 import io
 import mmap
@@ -206,6 +207,21 @@ def test_streams_to_a_sink(tmp_path, kind):
     assert metadata["param"] == "2t" and metadata["k"] == 1 and np.array_equal(array, BASE)
     assert tensogram.validate_file(path, "full")["messages"][0]["issues"] == []
     del plain
+
+
+def test_streams_are_awaited(tmp_path):
+    path = tmp_path / "a.tgm"
+
+    async def write():
+        encoder = tensogram.AsyncStreamingEncoder({"k": 1}, sink=path)
+        await encoder.write_preceder({"param": "2t"})
+        await encoder.write_object({"compression": "zstd"}, BASE)
+        assert encoder.object_count == 1 and encoder.bytes_written > 0
+        return await encoder.finish_backfilled()
+
+    assert asyncio.run(write()) is None
+    metadata, [(_, array)] = tensogram.decode(path.read_bytes())
+    assert metadata["param"] == "2t" and np.array_equal(array, BASE)
 
 
 def test_a_sink_that_fails_is_an_error():

@@ -48,7 +48,7 @@ def test_a_program_is_checked(tmp_path):
     assert done.returncode == 1 and "Incompatible types" in done.stdout
 
 
-@pytest.mark.parametrize("module", ["fwright", "fwright.compat", "fwright.tensogram"])
+@pytest.mark.parametrize("module", ["fwright", "fwright.compat", "fwright.tensogram", "fwright.tensogram._awaited"])
 def test_examples_run(module, tmp_path):
     program = f"import doctest, importlib, sys; m = importlib.import_module('{module}'); sys.exit(doctest.testmod(m).failed)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)

@@ -14,6 +14,7 @@ from collections.abc import Mapping as _Mapping
 
 from .._fwright import __version__ as __version__
 from .._fwright import tensogram as _native
+from ._awaited import AsyncStreamingEncoder as AsyncStreamingEncoder
 from ._message import Message as Message
 
 WIRE_VERSION = _native.WIRE_VERSION

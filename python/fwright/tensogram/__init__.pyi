@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import IO, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypedDict, overload
+from typing import IO, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypedDict, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,14 @@ __has_grib__: bool
 __has_netcdf__: bool
 WIRE_VERSION: int
 
-Array: TypeAlias = NDArray[Any]
-Path: TypeAlias = str | PathLike[str]
-Ranges: TypeAlias = Sequence[tuple[int, int]]
-Level: TypeAlias = Literal["quick", "default", "checksum", "full"]
-Hash: TypeAlias = Literal["xxh3", "none"] | None
-MaskMethod: TypeAlias = Literal["none", "rle", "roaring", "lz4", "zstd", "blosc2"] | None
-Aggregate: TypeAlias = Literal["auto", "none", "header", "footer", "both"] | None
-Pairs: TypeAlias = Sequence[tuple[dict[str, Any], Any] | list[Any]]
+_Array: TypeAlias = NDArray[Any]
+_Path: TypeAlias = str | PathLike[str]
+_Ranges: TypeAlias = Sequence[tuple[int, int]]
+_Level: TypeAlias = Literal["quick", "default", "checksum", "full"]
+_Hash: TypeAlias = Literal["xxh3", "none"] | None
+_MaskMethod: TypeAlias = Literal["none", "rle", "roaring", "lz4", "zstd", "blosc2"] | None
+_Aggregate: TypeAlias = Literal["auto", "none", "header", "footer", "both"] | None
+_Pairs: TypeAlias = Sequence[tuple[dict[str, Any], Any] | list[Any]]
 
 class IntegrityError(Exception): ...
 
@@ -36,6 +36,7 @@ class Message(NamedTuple):
     metadata: Metadata
     objects: list[Any]
 
+@final
 class Metadata(Mapping[str, Any]):
     @property
     def version(self) -> int: ...
@@ -55,11 +56,12 @@ class Metadata(Mapping[str, Any]):
     def keys(self) -> list[str]: ...  # type: ignore[override]
     def values(self) -> list[Any]: ...  # type: ignore[override]
     def items(self) -> list[tuple[str, Any]]: ...  # type: ignore[override]
-    def __getitem__(self, key: str) -> Any: ...
-    def __contains__(self, key: object) -> bool: ...
+    def __getitem__(self, key: str, /) -> Any: ...
+    def __contains__(self, key: object, /) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str]: ...
 
+@final
 class DataObjectDescriptor:
     @property
     def obj_type(self) -> str: ...
@@ -86,48 +88,51 @@ class DataObjectDescriptor:
     @property
     def masks(self) -> dict[str, dict[str, Any]]: ...
 
-class ObjectDict(TypedDict):
+class _ObjectDict(TypedDict):
     metadata: Metadata
     descriptor: DataObjectDescriptor
-    data: Array
+    data: _Array
 
-class DescriptorsDict(TypedDict):
+class _DescriptorsDict(TypedDict):
     metadata: Metadata
     descriptors: list[DataObjectDescriptor]
 
+@final
 class MessageIter:
     def __iter__(self) -> MessageIter: ...
     def __next__(self) -> Message: ...
     def __len__(self) -> int: ...
 
+@final
 class TensogramFileIter:
     def __iter__(self) -> TensogramFileIter: ...
     def __next__(self) -> Message: ...
     def __len__(self) -> int: ...
 
+@final
 class TensogramFile:
     @staticmethod
-    def open(source: Path, *, bidirectional: bool = True) -> TensogramFile: ...
+    def open(source: _Path, *, bidirectional: bool = True) -> TensogramFile: ...
     @staticmethod
     def open_remote(
         source: str, storage_options: dict[str, Any] | None = None, *, bidirectional: bool = True
     ) -> TensogramFile: ...
     @staticmethod
-    def create(path: Path) -> TensogramFile: ...
+    def create(path: _Path) -> TensogramFile: ...
     def message_count(self) -> int: ...
     def append(
         self,
         global_meta_dict: dict[str, Any],
-        descriptors_and_data: Pairs,
-        hash: Hash = "xxh3",
+        descriptors_and_data: _Pairs,
+        hash: _Hash = "xxh3",
         threads: int = 0,
         allow_nan: bool = False,
         allow_inf: bool = False,
-        nan_mask_method: MaskMethod = None,
-        pos_inf_mask_method: MaskMethod = None,
-        neg_inf_mask_method: MaskMethod = None,
+        nan_mask_method: _MaskMethod = None,
+        pos_inf_mask_method: _MaskMethod = None,
+        neg_inf_mask_method: _MaskMethod = None,
         small_mask_threshold_bytes: int | None = None,
-        aggregate_hash: Aggregate = None,
+        aggregate_hash: _Aggregate = None,
     ) -> None: ...
     def decode_message(
         self,
@@ -140,7 +145,7 @@ class TensogramFile:
         copy: bool = True,
     ) -> Message: ...
     def file_decode_metadata(self, msg_index: int) -> Metadata: ...
-    def file_decode_descriptors(self, msg_index: int) -> DescriptorsDict: ...
+    def file_decode_descriptors(self, msg_index: int) -> _DescriptorsDict: ...
     def file_decode_object(
         self,
         msg_index: int,
@@ -150,23 +155,23 @@ class TensogramFile:
         verify_hash: bool = False,
         *,
         copy: bool = True,
-    ) -> ObjectDict: ...
+    ) -> _ObjectDict: ...
     @overload
     def file_decode_range(
-        self, msg_index: int, obj_index: int, ranges: Ranges, join: Literal[False] = False, native_byte_order: bool = True, threads: int = 0
-    ) -> list[Array]: ...
+        self, msg_index: int, obj_index: int, ranges: _Ranges, join: Literal[False] = False, native_byte_order: bool = True, threads: int = 0
+    ) -> list[_Array]: ...
     @overload
     def file_decode_range(
-        self, msg_index: int, obj_index: int, ranges: Ranges, join: Literal[True], native_byte_order: bool = True, threads: int = 0
-    ) -> Array: ...
+        self, msg_index: int, obj_index: int, ranges: _Ranges, join: Literal[True], native_byte_order: bool = True, threads: int = 0
+    ) -> _Array: ...
     def file_decode_object_batch(
         self, msg_indices: Sequence[int], obj_index: int, native_byte_order: bool = True, threads: int = 0, verify_hash: bool = False
-    ) -> list[ObjectDict]: ...
+    ) -> list[_ObjectDict]: ...
     def file_decode_range_batch(
         self,
         msg_indices: Sequence[int],
         obj_index: int,
-        ranges: Ranges,
+        ranges: _Ranges,
         join: bool = False,
         native_byte_order: bool = True,
         threads: int = 0,
@@ -177,21 +182,23 @@ class TensogramFile:
     def source(self) -> str: ...
     def __len__(self) -> int: ...
     @overload
-    def __getitem__(self, key: SupportsIndex) -> Message: ...
+    def __getitem__(self, key: SupportsIndex, /) -> Message: ...
     @overload
-    def __getitem__(self, key: slice) -> list[Message]: ...
+    def __getitem__(self, key: slice, /) -> list[Message]: ...
     def __iter__(self) -> TensogramFileIter: ...
     def __enter__(self) -> TensogramFile: ...
     def __exit__(self, _exc_type: Any = None, _exc_val: Any = None, _exc_tb: Any = None) -> bool: ...
 
+@final
 class AsyncTensogramFileIter:
     def __aiter__(self) -> AsyncTensogramFileIter: ...
     def __anext__(self) -> Awaitable[Message]: ...
     def __len__(self) -> int: ...
 
+@final
 class AsyncTensogramFile:
     @staticmethod
-    def open(source: Path, *, bidirectional: bool = True) -> Awaitable[AsyncTensogramFile]: ...
+    def open(source: _Path, *, bidirectional: bool = True) -> Awaitable[AsyncTensogramFile]: ...
     @staticmethod
     def open_remote(
         source: str, storage_options: dict[str, Any] | None = None, *, bidirectional: bool = True
@@ -203,21 +210,21 @@ class AsyncTensogramFile:
         self, index: int, native_byte_order: bool = True, threads: int = 0, verify_hash: bool = False
     ) -> Awaitable[Message]: ...
     def file_decode_metadata(self, msg_index: int) -> Awaitable[Metadata]: ...
-    def file_decode_descriptors(self, msg_index: int) -> Awaitable[DescriptorsDict]: ...
+    def file_decode_descriptors(self, msg_index: int) -> Awaitable[_DescriptorsDict]: ...
     def file_decode_object(
         self, msg_index: int, obj_index: int, native_byte_order: bool = True, threads: int = 0, verify_hash: bool = False
-    ) -> Awaitable[ObjectDict]: ...
+    ) -> Awaitable[_ObjectDict]: ...
     def file_decode_range(
-        self, msg_index: int, obj_index: int, ranges: Ranges, join: bool = False, native_byte_order: bool = True, threads: int = 0
+        self, msg_index: int, obj_index: int, ranges: _Ranges, join: bool = False, native_byte_order: bool = True, threads: int = 0
     ) -> Awaitable[Any]: ...
     def file_decode_object_batch(
         self, msg_indices: Sequence[int], obj_index: int, native_byte_order: bool = True, threads: int = 0, verify_hash: bool = False
-    ) -> Awaitable[list[ObjectDict]]: ...
+    ) -> Awaitable[list[_ObjectDict]]: ...
     def file_decode_range_batch(
         self,
         msg_indices: Sequence[int],
         obj_index: int,
-        ranges: Ranges,
+        ranges: _Ranges,
         join: bool = False,
         native_byte_order: bool = True,
         threads: int = 0,
@@ -232,21 +239,22 @@ class AsyncTensogramFile:
     def __aenter__(self) -> Awaitable[AsyncTensogramFile]: ...
     def __aexit__(self, _exc_type: Any = None, _exc_val: Any = None, _exc_tb: Any = None) -> Awaitable[bool]: ...
 
+@final
 class StreamingEncoder:
     def __new__(
         cls,
         global_meta_dict: dict[str, Any],
-        hash: Hash = "xxh3",
+        hash: _Hash = "xxh3",
         threads: int = 0,
         allow_nan: bool = False,
         allow_inf: bool = False,
-        nan_mask_method: MaskMethod = None,
-        pos_inf_mask_method: MaskMethod = None,
-        neg_inf_mask_method: MaskMethod = None,
+        nan_mask_method: _MaskMethod = None,
+        pos_inf_mask_method: _MaskMethod = None,
+        neg_inf_mask_method: _MaskMethod = None,
         small_mask_threshold_bytes: int | None = None,
-        aggregate_hash: Aggregate = None,
+        aggregate_hash: _Aggregate = None,
         *,
-        sink: Path | IO[bytes] | Any | None = None,
+        sink: _Path | IO[bytes] | Any | None = None,
     ) -> StreamingEncoder: ...
     def write_preceder(self, metadata: dict[str, Any]) -> None: ...
     def write_object(self, descriptor: dict[str, Any], data: Any) -> None: ...
@@ -260,21 +268,33 @@ class StreamingEncoder:
     @property
     def bytes_written(self) -> int: ...
 
+class AsyncStreamingEncoder:
+    def __init__(self, global_meta_dict: dict[str, Any], *args: Any, **keywords: Any) -> None: ...
+    async def write_preceder(self, metadata: dict[str, Any]) -> None: ...
+    async def write_object(self, descriptor: dict[str, Any], data: Any) -> None: ...
+    async def write_object_pre_encoded(self, descriptor: dict[str, Any], data: Any) -> None: ...
+    async def finish(self) -> bytes | None: ...
+    async def finish_backfilled(self) -> bytes | None: ...
+    @property
+    def object_count(self) -> int: ...
+    @property
+    def bytes_written(self) -> int: ...
+
 def encode(
     global_meta_dict: dict[str, Any],
-    descriptors_and_data: Pairs,
-    hash: Hash = "xxh3",
+    descriptors_and_data: _Pairs,
+    hash: _Hash = "xxh3",
     threads: int = 0,
     allow_nan: bool = False,
     allow_inf: bool = False,
-    nan_mask_method: MaskMethod = None,
-    pos_inf_mask_method: MaskMethod = None,
-    neg_inf_mask_method: MaskMethod = None,
+    nan_mask_method: _MaskMethod = None,
+    pos_inf_mask_method: _MaskMethod = None,
+    neg_inf_mask_method: _MaskMethod = None,
     small_mask_threshold_bytes: int | None = None,
-    aggregate_hash: Aggregate = None,
+    aggregate_hash: _Aggregate = None,
 ) -> bytes: ...
 def encode_pre_encoded(
-    global_meta_dict: dict[str, Any], descriptors_and_data: Pairs, hash: Hash = "xxh3", threads: int = 0
+    global_meta_dict: dict[str, Any], descriptors_and_data: _Pairs, hash: _Hash = "xxh3", threads: int = 0
 ) -> bytes: ...
 def decode(
     buf: Buffer,
@@ -297,31 +317,31 @@ def decode_object(
     verify_hash: bool = False,
     *,
     copy: bool = True,
-) -> tuple[Metadata, DataObjectDescriptor, Array]: ...
+) -> tuple[Metadata, DataObjectDescriptor, _Array]: ...
 @overload
 def decode_range(
     buf: Buffer,
     object_index: int,
-    ranges: Ranges,
+    ranges: _Ranges,
     join: Literal[False] = False,
     native_byte_order: bool = True,
     threads: int = 0,
     restore_non_finite: bool = True,
-) -> list[Array]: ...
+) -> list[_Array]: ...
 @overload
 def decode_range(
     buf: Buffer,
     object_index: int,
-    ranges: Ranges,
+    ranges: _Ranges,
     join: Literal[True],
     native_byte_order: bool = True,
     threads: int = 0,
     restore_non_finite: bool = True,
-) -> Array: ...
+) -> _Array: ...
 def scan(buf: Buffer) -> list[tuple[int, int]]: ...
 def iter_messages(buf: Buffer, *, verify_hash: bool = False) -> MessageIter: ...
-def validate(buf: Buffer, level: Level = "default", check_canonical: bool = False) -> dict[str, Any]: ...
-def validate_file(path: Path, level: Level = "default", check_canonical: bool = False) -> dict[str, Any]: ...
+def validate(buf: Buffer, level: _Level = "default", check_canonical: bool = False) -> dict[str, Any]: ...
+def validate_file(path: _Path, level: _Level = "default", check_canonical: bool = False) -> dict[str, Any]: ...
 def compute_hash(data: Buffer, algo: str = "xxh3") -> str: ...
 def compute_packing_params(
     values: NDArray[np.floating[Any] | np.integer[Any]], bits_per_value: int, decimal_scale_factor: int
@@ -329,7 +349,7 @@ def compute_packing_params(
 def is_remote_url(source: str) -> bool: ...
 def doctor() -> dict[str, Any]: ...
 def convert_grib(
-    path: Path,
+    path: _Path,
     *,
     grouping: str = "merge_all",
     preserve_all_keys: bool = False,
@@ -339,7 +359,7 @@ def convert_grib(
     compression: str = "none",
     compression_level: int | None = None,
     threads: int = 0,
-    hash: Hash = "xxh3",
+    hash: _Hash = "xxh3",
 ) -> list[bytes]: ...
 def convert_grib_buffer(
     buffer: Buffer,
@@ -352,10 +372,10 @@ def convert_grib_buffer(
     compression: str = "none",
     compression_level: int | None = None,
     threads: int = 0,
-    hash: Hash = "xxh3",
+    hash: _Hash = "xxh3",
 ) -> list[bytes]: ...
 def convert_netcdf(
-    path: Path,
+    path: _Path,
     *,
     split_by: str = "file",
     cf: bool = False,
@@ -365,7 +385,7 @@ def convert_netcdf(
     compression: str = "none",
     compression_level: int | None = None,
     threads: int = 0,
-    hash: Hash = "xxh3",
+    hash: _Hash = "xxh3",
 ) -> list[bytes]: ...
 def to_grib(messages: Sequence[Buffer]) -> bytes: ...
-def to_netcdf(messages: Sequence[Buffer], path: Path) -> None: ...
+def to_netcdf(messages: Sequence[Buffer], path: _Path) -> None: ...
