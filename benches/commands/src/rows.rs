@@ -60,7 +60,7 @@ pub(crate) const ROWS: &[Row] = &[
     },
     Row {
         name: "change a key of 1 of 500 messages",
-        command: "set --force -w mars.step=250 mars.class=rd IN OUT",
+        command: "set --force -w mars.step=250 -s mars.class=rd IN OUT",
         job: "set",
         prepare: |folder| fixtures::packed(folder, 500),
         target: 10.0,

@@ -46,4 +46,4 @@ pub use recode::{Coding, RecodeOptions, RecodeReport, RecodedObject, recode};
 pub use reshuffle::{ReshuffleReport, reshuffle};
 pub use set::{Change, Edit, SetOptions, SetReport, set};
 pub use split::{SplitOptions, SplitReport, split};
-pub use target::{Existing, Input, Target, check_output, same_file};
+pub use target::{Existing, Input, Target, check_output};

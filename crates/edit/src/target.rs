@@ -2,6 +2,7 @@
 
 use crate::error::{EditError, Result};
 use fw_convert::Format;
+use fw_source::same_file;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -27,31 +28,6 @@ pub enum Existing {
     Replace,
     /// Add to it: what it holds stays before what is new. Tensogram only.
     Append,
-}
-
-/// Whether both names lead to one file: the same path, a symbolic link to it, or a hard link.
-///
-/// ```
-/// let folder = tempfile::tempdir()?;
-/// let (a, b) = (folder.path().join("a"), folder.path().join("b"));
-/// std::fs::write(&a, b"x")?;
-/// std::fs::hard_link(&a, &b)?;
-/// assert!(fw_edit::same_file(&a, &b));
-/// assert!(!fw_edit::same_file(&a, &folder.path().join("c")));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub fn same_file(left: &Path, right: &Path) -> bool {
-    let (Ok(one), Ok(other)) = (std::fs::metadata(left), std::fs::metadata(right)) else { return false };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        (one.dev(), one.ino()) == (other.dev(), other.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (one, other);
-        matches!((left.canonicalize(), right.canonicalize()), (Ok(left), Ok(right)) if left == right)
-    }
 }
 
 /// Refuses an output that would replace something unasked: an input, a directory, a special file, an existing file.

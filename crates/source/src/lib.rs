@@ -18,6 +18,7 @@ mod runs; // the runs of a selection, a long range in order
 pub mod nonblocking; // sources that are awaited
 #[cfg(feature = "remote")]
 pub mod remote; // object stores
+mod same_file; // whether two names lead to one file
 mod atomic; // temporary file + rename
 
 pub use atomic::AtomicFile;
@@ -28,6 +29,7 @@ pub use file::FileSource;
 pub use mmap::{LeftAlone, MappedFile};
 pub use read_at::ReadAt;
 pub use runs::{read_runs, stream};
+pub use same_file::same_file;
 
 /// A defect of this library, never of the input.
 pub(crate) fn internal(what: &str) -> std::io::Error {
