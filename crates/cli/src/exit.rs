@@ -85,7 +85,7 @@ pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
 
 /// An object as a command prints it: among lines it is a line.
 pub(crate) fn object_text(command: &str, object: &Value) -> String {
-    if command == "decode" { object.to_string() } else { format!("{object:#}") }
+    if matches!(command, "decode" | "get") { object.to_string() } else { format!("{object:#}") }
 }
 
 /// Words beside the result, on standard error: notes, warnings and losses, which `--quiet` leaves out.

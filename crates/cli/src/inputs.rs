@@ -14,6 +14,8 @@ pub(crate) struct Inputs {
     pub(crate) words: Vec<PathBuf>,
     /// Whether several are shown together: more than one, or what a directory or pattern stands for.
     pub(crate) several: bool,
+    /// Directories below the words that cannot be read.
+    unreadable: Vec<(PathBuf, anyhow::Error)>,
 }
 
 impl Inputs {
@@ -23,12 +25,12 @@ impl Inputs {
     /// # Errors
     /// `Usage` for a directory without tensor files, and for a pattern that nothing matches.
     pub(crate) fn of(words: &[PathBuf]) -> Result<Self> {
-        let mut found = Vec::new();
+        let (mut found, mut unreadable) = (Vec::new(), Vec::new());
         let mut several = words.len() > 1;
         for word in words {
             if word.is_dir() {
                 several = true;
-                found.extend(below(word)?);
+                found.extend(below(word, &mut unreadable)?);
             } else if let Some(pattern) = pattern(word) {
                 several = true;
                 found.extend(matching(word, pattern)?);
@@ -36,7 +38,7 @@ impl Inputs {
                 found.push(word.clone());
             }
         }
-        Ok(Self { words: found, several })
+        Ok(Self { words: found, several, unreadable })
     }
 
     /// The only input, or `Usage` for a command that reads one.
@@ -81,11 +83,27 @@ pub(crate) struct Answers {
     /// What is printed between the texts of two inputs.
     between: &'static str,
     printed: bool,
+    /// Whether JSON is a line per answer instead of a list.
+    lines: bool,
 }
 
 impl Answers {
-    pub(crate) const fn new(command: &'static str, json: bool, several: bool) -> Self {
-        Self { command, json, several, files: Vec::new(), outcome: Outcome::Fine, between: "", printed: false }
+    pub(crate) fn new(command: &'static str, json: bool, inputs: &Inputs) -> Self {
+        let (several, files) = (inputs.several, Vec::new());
+        let mut answers = Self {
+            command,
+            json,
+            several,
+            files,
+            outcome: Outcome::Fine,
+            between: "",
+            printed: false,
+            lines: command == "get",
+        };
+        for (path, error) in &inputs.unreadable {
+            answers.fail(path, error);
+        }
+        answers
     }
 
     /// With something between the texts of two inputs.
@@ -130,7 +148,13 @@ impl Answers {
         let mut fault = exit::fault(error);
         let name = word.display().to_string();
         if self.json {
-            self.files.push(json!({ "file": name, "ok": false, "error": fault }));
+            let failed = json!({ "file": name, "ok": false, "error": fault });
+            if self.lines {
+                // Where nothing can be written, the exit code still tells.
+                let _ = print(&format!("{failed}\n"));
+            } else {
+                self.files.push(failed);
+            }
             return;
         }
         if let Some(message) = fault["message"].as_str().filter(|message| !message.contains(&name)) {
@@ -144,7 +168,7 @@ impl Answers {
     /// # Errors
     /// A closed standard output.
     pub(crate) fn finish(self) -> Result<Outcome> {
-        if self.json && self.several {
+        if self.json && self.several && !self.lines {
             print_report(self.command, self.outcome == Outcome::Fine, json!({ "files": self.files }))?;
         }
         Ok(self.outcome)
@@ -152,13 +176,22 @@ impl Answers {
 }
 
 /// The tensor files in a directory and below, by name; hidden ones are left out, links to directories are not followed.
-fn below(directory: &Path) -> Result<Vec<PathBuf>> {
+fn below(directory: &Path, unreadable: &mut Vec<(PathBuf, anyhow::Error)>) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![directory.to_owned()];
     while let Some(folder) = waiting.pop() {
-        let mut entries = std::fs::read_dir(&folder)
-            .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
-            .map_err(|error| anyhow::Error::new(error).context(folder.display().to_string()))?;
+        let entries = std::fs::read_dir(&folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        let mut entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => {
+                let error = anyhow::Error::new(error).context(folder.display().to_string());
+                if folder == directory {
+                    return Err(error);
+                }
+                unreadable.push((folder, error));
+                continue;
+            }
+        };
         entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
         for entry in entries {
             let path = entry.path();
@@ -169,7 +202,7 @@ fn below(directory: &Path) -> Result<Vec<PathBuf>> {
             }
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && unreadable.is_empty() {
         let endings: Vec<String> = Format::ALL.iter().map(|format| format!(".{}", format.extension())).collect();
         let text = format!("{}: no tensor files in this directory ({})", directory.display(), endings.join(", "));
         return Err(Usage(text).into());
@@ -203,6 +236,22 @@ mod tests {
 
     fn names(inputs: &Inputs, folder: &Path) -> Vec<String> {
         inputs.words.iter().map(|path| path.strip_prefix(folder).unwrap_or(path).display().to_string()).collect()
+    }
+
+    /// A directory that cannot be read does not hide the others. The superuser reads everything: nothing to see then.
+    #[cfg(unix)]
+    #[test]
+    fn directories_that_cannot_be_read_are_noted() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let locked = folder.path().join("locked");
+        std::fs::create_dir(&locked).unwrap();
+        std::fs::write(folder.path().join("a.tgm"), "").unwrap();
+        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o000)).unwrap();
+        let hidden = std::fs::read_dir(&locked).is_err();
+        let inputs = Inputs::of(&[folder.path().to_owned()]).unwrap();
+        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!((inputs.words.len(), inputs.unreadable.len()), (1, usize::from(hidden)));
     }
 
     #[test]

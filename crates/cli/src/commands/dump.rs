@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
     let filter = args.select.filter();
     let mut notes = KeyNotes::new(filter.paths().chain(args.keys.iter().flat_map(|keys| keys.paths())));
-    let mut answers = Answers::new("dump", args.json, inputs.several);
+    let mut answers = Answers::new("dump", args.json, &inputs);
     for word in &inputs.words {
         let answer = if args.hex {
             let input = Input::of(word, &args.store, "dump");

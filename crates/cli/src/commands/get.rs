@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json};
 pub(crate) fn run(args: &Get) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
     let (filter, keys) = (args.select.filter(), args.keys.clone().unwrap_or_default());
-    let mut answers = Answers::new("get", false, inputs.several);
+    let mut answers = Answers::new("get", args.json, &inputs);
     for word in &inputs.words {
         let found = Opened::open(word, &args.store, "get").and_then(|opened| {
             let mut lines = Lines { args, keys: &keys, text: String::new() };

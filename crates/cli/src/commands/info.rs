@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         return Err(Usage("--profile is for struct-frame captures and requires --schema".to_owned()).into());
     }
     let inputs = Inputs::of(&args.files)?;
-    let mut answers = Answers::new("info", args.json, inputs.several).between("\n");
+    let mut answers = Answers::new("info", args.json, &inputs).between("\n");
     for word in &inputs.words {
         let answer = Opened::open(word, &args.store, "info")
             .and_then(|opened| file(args, &opened).map_err(|error| opened.retold(error)));

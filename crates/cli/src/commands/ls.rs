@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Ls) -> Result<Outcome> {
     }
     let inputs = Inputs::of(&args.files)?;
     let mut listing = Listing::new(args, filter, inputs.several);
-    let mut answers = Answers::new("ls", args.json, inputs.several);
+    let mut answers = Answers::new("ls", args.json, &inputs);
     for word in &inputs.words {
         let answer = Opened::open(word, &args.store, "ls")
             .and_then(|opened| listing.file(&opened).map_err(|error| opened.retold(error)));

@@ -1,6 +1,6 @@
 //! `fw plot`: a tensor as a heat map, line or histogram.
 
-use super::{print, print_report};
+use super::{print_done, print_report};
 use crate::args::{Plot, PlotFormat, PlotKind, PlotScale, PlotTheme};
 use crate::exit::{Outcome, Usage, aside};
 use crate::inputs::Inputs;
@@ -15,72 +15,39 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 pub(crate) fn run(args: &Plot) -> Result<Outcome> {
     let format = format(args)?;
     let target = Target::of(args)?;
     let inputs = Inputs::of(&args.files)?;
     let mut notes = KeyNotes::new(args.select.filter().paths());
-    let (mut drawn, mut others, mut written) = (0usize, 0usize, Vec::new());
-    let mut taken = HashSet::new();
+    let mut files = Vec::new();
+    let (mut chosen, mut others) = (Vec::new(), 0usize);
     for word in &inputs.words {
         let opened = Opened::open(word, &args.store, "plot")?;
-        let told_here = |error| opened.retold(error);
         for record in opened.catalog.records() {
-            let record = record.map_err(told).map_err(told_here)?;
+            let record = Rc::new(record.map_err(told).map_err(|error| opened.retold(error))?);
             notes.see(&record);
             for object in selected(args, &record) {
-                if drawn > 0 && matches!(target, Target::One(_) | Target::Screen) {
+                if !chosen.is_empty() && !matches!(target, Target::Many(_)) {
                     others += 1;
                     continue;
                 }
-                drawn += 1;
-                let picture =
-                    Picture::of(&opened.catalog, &record, object, &options(args)).map_err(told).map_err(told_here)?;
                 let path = target.path(&record, object)?;
-                if let Some(path) = path.as_deref().filter(|path| *path != Path::new("-")) {
-                    if !taken.insert(path.to_owned()) {
-                        let text = format!(
-                            "{}: two objects would be written to this file; use more keys in --output",
-                            path.display()
-                        );
-                        return Err(Usage(text).into());
-                    }
-                    super::unclaimed(path, args.force)?;
-                }
-                let bytes = bytes(args, format, &picture)?;
-                if !args.json {
-                    for note in picture.notes() {
-                        aside(format_args!("fw: note: {note}\n"));
-                    }
-                }
-                match &path {
-                    None => print(&String::from_utf8_lossy(&bytes))?,
-                    Some(path) if path == Path::new("-") => {
-                        let mut out = std::io::stdout().lock();
-                        out.write_all(&bytes)?;
-                        out.flush()?;
-                    }
-                    Some(path) => {
-                        write(path, &bytes)?;
-                        written.push(json!({
-                            "path": path.display().to_string(),
-                            "file": record.file(),
-                            "message": record.index(),
-                            "object": object,
-                            "name": record.name(object),
-                            "kind": kind_name(picture.kind()),
-                            "coastlines": picture.grid().is_some() && !args.no_coast,
-                            "notes": picture.notes(),
-                        }));
-                    }
-                }
+                chosen.push(Chosen { file: files.len(), record: Rc::clone(&record), object, path });
             }
         }
+        files.push(opened);
     }
     notes.tell(args.json);
-    if drawn == 0 {
+    if chosen.is_empty() {
         return Err(Usage("nothing is selected; fw ls lists what the files hold".to_owned()).into());
+    }
+    unclaimed(args, &chosen)?;
+    let mut written = Vec::new();
+    for one in &chosen {
+        written.extend(draw(args, format, &files[one.file], one)?);
     }
     if others > 0 && !args.json {
         let how = match target {
@@ -93,10 +60,70 @@ pub(crate) fn run(args: &Plot) -> Result<Outcome> {
         print_report("plot", true, json!({ "files": written }))?;
     } else {
         for file in &written {
-            print(&format!("wrote {}\n", file["path"].as_str().unwrap_or_default()))?;
+            print_done(&format!("wrote {}\n", file["path"].as_str().unwrap_or_default()))?;
         }
     }
     Ok(Outcome::Fine)
+}
+
+/// An object that is drawn, and where its picture goes.
+struct Chosen {
+    /// Position among the open files.
+    file: usize,
+    record: Rc<FileRecord>,
+    object: usize,
+    path: Option<PathBuf>,
+}
+
+impl Chosen {
+    /// The file to write; none for standard output.
+    fn output(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|path| *path != Path::new("-"))
+    }
+}
+
+/// Refuses outputs that exist, and two objects in one file, before anything is written.
+fn unclaimed(args: &Plot, chosen: &[Chosen]) -> Result<()> {
+    let mut taken = HashSet::new();
+    for path in chosen.iter().filter_map(Chosen::output) {
+        if !taken.insert(path) {
+            let text =
+                format!("{}: two objects would be written to this file; use more keys in --output", path.display());
+            return Err(Usage(text).into());
+        }
+        super::unclaimed(path, args.force)?;
+    }
+    Ok(())
+}
+
+/// Draws one object; what was written, where that is a file.
+fn draw(args: &Plot, format: PlotFormat, opened: &Opened, chosen: &Chosen) -> Result<Option<serde_json::Value>> {
+    let Chosen { record, object, .. } = chosen;
+    let picture = Picture::of(&opened.catalog, record, *object, &options(args))
+        .map_err(|error| opened.retold(told(error).context(record.file().to_owned())))?;
+    let bytes = bytes(args, format, &picture)?;
+    if !args.json {
+        for note in picture.notes() {
+            aside(format_args!("fw: note: {note}\n"));
+        }
+    }
+    let Some(path) = chosen.output() else {
+        let mut out = std::io::stdout().lock();
+        out.write_all(&bytes)?;
+        out.flush()?;
+        return Ok(None);
+    };
+    write(path, &bytes)?;
+    Ok(Some(json!({
+        "path": path.display().to_string(),
+        "file": record.file(),
+        "message": record.index(),
+        "object": object,
+        "name": record.name(*object),
+        "kind": kind_name(picture.kind()),
+        "coastlines": picture.grid().is_some() && !args.no_coast,
+        "notes": picture.notes(),
+    })))
 }
 
 /// Where pictures go.

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) fn run(args: &Stats) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
-    let mut answers = Answers::new("stats", args.json, inputs.several);
+    let mut answers = Answers::new("stats", args.json, &inputs);
     let (filter, sort) = (args.select.filter(), args.columns.sort.clone());
     let keys = args.columns.keys.clone().unwrap_or_default();
     let sort = sort.iter().flat_map(|sort| sort.paths());

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 pub(crate) fn run(args: &Validate) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
-    let mut answers = Answers::new("validate", args.json, inputs.several);
+    let mut answers = Answers::new("validate", args.json, &inputs);
     let check = |word: &PathBuf| {
         let input = Input::of(word, &args.store, "validate");
         let answer = input.and_then(|input| file(args, &input).map_err(|error| input.retold(error)));

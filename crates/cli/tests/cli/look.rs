@@ -120,6 +120,8 @@ fn get() {
         ("get_json", "get forecast.tgm -p mars.step,mars.area,units --default none --json"),
         ("get_missing", "get forecast.tgm -p mars.param,unit"),
         ("get_default", "get winds model.bt -p mars.param,dtype --default -"),
+        ("get_missing_json", "get forecast.tgm -p units --json"),
+        ("get_unreadable_json", "get winds/u.tgm absent.tgm winds/v.tgm -p mars.param --json"),
         ("get_no_keys", "get forecast.tgm"),
         ("get_bad_key", "get forecast.tgm -p mars..param"),
     ] {

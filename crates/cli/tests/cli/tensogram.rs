@@ -359,7 +359,9 @@ fn no_vector_crashes_a_command() {
     files.sort();
     assert!(files.len() > 150);
     for file in files {
-        for line in ["info", "ls --json", "dump", "dump --hex", "validate --mode full --json", "cat"] {
+        for line in
+            ["info", "ls --json", "dump --data", "dump --hex", "validate --mode full --json", "cat", "stats", "plot"]
+        {
             let run = fw(&folder, &format!("{line} {file}"));
             assert!(matches!(run.code, 0..=2), "fw {line} {file}: {} {}", run.code, run.err);
             assert!(!run.err.contains("panicked"), "fw {line} {file}: {}", run.err);
