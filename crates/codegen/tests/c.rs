@@ -50,6 +50,35 @@ fn behaves() {
     }
 }
 
+/// Each switch of the runtime alone, and those that a small receiver sets together.
+#[test]
+fn every_switch_compiles() {
+    let Some(folder) = folder() else { return };
+    let files = emit(folder.path(), "torture", Packing::Packed);
+    let together = ["-DSF_RECEIVE_ONLY", "-DSF_NO_SEARCH", "-DSF_NO_COUNTERS", "-DSF_NO_NAMES"];
+    for switches in [
+        &["-DSF_SEND_ONLY"][..],
+        &["-DSF_RECEIVE_ONLY"],
+        &["-DSF_NO_SEARCH"],
+        &["-DSF_NO_COUNTERS"],
+        &["-DSF_NO_NAMES"],
+        &["-DSF_SMALL_CHECKSUM=1"],
+        &["-DSF_LITTLE_ENDIAN=0"],
+        &["-DSF_ONLY_FRAMING=SF_PAYLOAD_DEFAULT"],
+        &together,
+    ] {
+        let mut gcc = compiler(folder.path(), &files);
+        run(gcc.args(switches).args(["-I.", "-c"]));
+    }
+    // Field by field is right on every machine, and the short loop sums as the long one does.
+    let program = folder.path().join("program");
+    let test = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/behaviour.c");
+    let mut gcc = compiler(folder.path(), &files);
+    gcc.args(SANITIZERS).args(["-DSF_LITTLE_ENDIAN=0", "-DSF_SMALL_CHECKSUM=1", "-I."]);
+    run(gcc.arg(&test).arg("-o").arg(&program));
+    assert_eq!(run(&mut Command::new(&program)), "all as it should be\n");
+}
+
 #[test]
 fn the_example_runs() {
     let Some(folder) = folder() else { return };

@@ -3,6 +3,13 @@
  */
 #include "structframe.h"
 
+/* For what must not make its caller save more registers. */
+#if defined(__GNUC__)
+#define SF_OUTLINE __attribute__((noinline))
+#else
+#define SF_OUTLINE
+#endif
+
 /* ---- Outcomes ------------------------------------------------------------------------------------------------- */
 
 const char *sf_status_name(SfStatus status) {
@@ -24,85 +31,28 @@ const char *sf_status_name(SfStatus status) {
     return "?";
 }
 
-/* ---- Framings ------------------------------------------------------------------------------------------------- */
-
-const SfFraming SF_STANDARD = {SF_HEADER_BASIC, SF_PAYLOAD_DEFAULT};
-const SfFraming SF_SENSOR = {SF_HEADER_TINY, SF_PAYLOAD_MINIMAL};
-const SfFraming SF_IPC = {SF_HEADER_NONE, SF_PAYLOAD_MINIMAL};
-const SfFraming SF_BULK = {SF_HEADER_BASIC, SF_PAYLOAD_EXTENDED};
-const SfFraming SF_NETWORK = {SF_HEADER_BASIC, SF_PAYLOAD_EXTENDED_MULTI_SYSTEM_STREAM};
-
-/* What stands between start bytes and payload, in wire order: SEQ, SYS and COMP, length, PKG, and always MSG. */
-typedef struct Row {
-    bool sequence;
-    bool system;
-    uint8_t length_bytes;
-    bool package;
-} Row;
-
-static const Row ROWS[9] = {
-    {false, false, 0, false}, /* Minimal */
-    {false, false, 1, false}, /* Default */
-    {false, false, 1, true},  /* ExtendedMsgIds */
-    {false, false, 2, false}, /* ExtendedLength */
-    {false, false, 2, true},  /* Extended */
-    {false, true, 1, false},  /* SysComp */
-    {true, false, 1, false},  /* Seq */
-    {true, true, 1, false},   /* MultiSystemStream */
-    {true, true, 2, true},    /* ExtendedMultiSystemStream */
-};
-
-static const Row *row_of(SfFraming framing) {
-    unsigned kind = (unsigned)framing.payload;
-    return &ROWS[kind < 9 ? kind : 0];
-}
-
-static bool has_length(SfFraming framing) { return row_of(framing)->length_bytes > 0; }
-
-static size_t start_length(SfFraming framing) {
-    switch (framing.header) {
-    case SF_HEADER_TINY: return 1;
-    case SF_HEADER_BASIC: return 2;
-    case SF_HEADER_NONE: break;
-    }
-    return 0;
-}
-
-static void start_bytes(SfFraming framing, uint8_t start[2]) {
-    uint8_t kind = (uint8_t)(0x70u + (unsigned)framing.payload);
-    start[0] = framing.header == SF_HEADER_BASIC ? 0x90 : kind;
-    start[1] = kind;
-}
-
-static size_t fields_length(SfFraming framing) {
-    const Row *row = row_of(framing);
-    return (size_t)row->sequence + 2 * (size_t)row->system + row->length_bytes + (size_t)row->package + 1;
-}
-
-static size_t trailer_length(SfFraming framing) { return has_length(framing) ? 2 : 0; }
-
-SfLayout sf_framing_layout(SfFraming framing) { return has_length(framing) ? SF_LAYOUT_WIRE : SF_LAYOUT_FIXED; }
-
-size_t sf_framing_header_length(SfFraming framing) { return start_length(framing) + fields_length(framing); }
-
-size_t sf_framing_overhead(SfFraming framing) { return sf_framing_header_length(framing) + trailer_length(framing); }
-
-size_t sf_framing_max_payload(SfFraming framing) { return row_of(framing)->length_bytes == 1 ? 0xff : 0xffff; }
-
+#ifndef SF_SEND_ONLY
 /* ---- Messages ------------------------------------------------------------------------------------------------- */
 
 static const SfMessageInfo *find_in(const SfPackage *package, uint16_t id) {
-    size_t low = 0;
-    size_t high = package->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (package->messages[middle].id < id) {
-            low = middle + 1;
+    const SfMessageInfo *low = package->messages;
+    const SfMessageInfo *high = low + package->count;
+#ifndef __OPTIMIZE_SIZE__
+    while (high - low > 8) {
+        const SfMessageInfo *middle = low + (high - low) / 2;
+        if (middle->id <= id) {
+            low = middle;
         } else {
             high = middle;
         }
     }
-    return low < package->count && package->messages[low].id == id ? &package->messages[low] : NULL;
+#endif
+    for (; low != high; low++) {
+        if (low->id == id) {
+            return low;
+        }
+    }
+    return NULL;
 }
 
 const SfMessageInfo *sf_lookup_find(const SfLookup *lookup, uint16_t id) {
@@ -117,141 +67,72 @@ const SfMessageInfo *sf_lookup_find(const SfLookup *lookup, uint16_t id) {
     }
     return NULL;
 }
+#endif
 
 /* ---- Checksum ------------------------------------------------------------------------------------------------- */
 
-/* Two sums modulo 256: of the bytes, and of the first sum after each byte. */
-typedef struct Sums {
-    uint8_t a;
-    uint8_t b;
-} Sums;
-
+#if !SF_SMALL_CHECKSUM
 enum { LANES = 16 };
 
-/* Sums lane by lane, which compilers turn into vector code; the lanes are put together at the end. */
-static void roll(Sums *sums, const uint8_t *bytes, size_t length) {
-    uint32_t a = sums->a;
-    uint32_t b = sums->b;
-    if (length >= 4 * LANES) {
-        uint8_t first[LANES] = {0};
-        uint8_t second[LANES] = {0};
-        size_t blocks = length / LANES;
-        b += (uint32_t)(blocks * LANES) * a;
-        for (size_t block = 0; block < blocks; block++, bytes += LANES) {
-            for (unsigned lane = 0; lane < LANES; lane++) {
-                second[lane] = (uint8_t)(second[lane] + first[lane]);
-                first[lane] = (uint8_t)(first[lane] + bytes[lane]);
-            }
-        }
+/* Compilers turn the lanes into vector code; they are put together at the end. */
+SfSums sf_sums_of_many(SfSums sums, const uint8_t *bytes, size_t length) {
+    uint32_t a = (uint32_t)sums & 0xffu;
+    uint32_t b = (uint32_t)sums >> 8;
+    uint8_t first[LANES] = {0};
+    uint8_t second[LANES] = {0};
+    const size_t blocks = length / LANES;
+    b += (uint32_t)(blocks * LANES) * a;
+    for (size_t block = 0; block < blocks; block++, bytes += LANES) {
         for (unsigned lane = 0; lane < LANES; lane++) {
-            a += first[lane];
-            b += (uint32_t)LANES * second[lane] + (LANES - lane) * first[lane];
+            second[lane] = (uint8_t)(second[lane] + first[lane]);
+            first[lane] = (uint8_t)(first[lane] + bytes[lane]);
         }
-        length -= blocks * LANES;
     }
-    for (size_t i = 0; i < length; i++) {
-        a += bytes[i];
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        a += first[lane];
+        b += (uint32_t)LANES * second[lane] + (LANES - lane) * first[lane];
+    }
+    for (size_t i = blocks * LANES; i < length; i++) {
+        a += *bytes++;
         b += a;
     }
-    sums->a = (uint8_t)(a & 0xffu);
-    sums->b = (uint8_t)(b & 0xffu);
+    return (SfSums)((b & 0xffu) << 8 | (a & 0xffu));
 }
+#endif
 
-/* The checksum over what follows the start bytes, with the seeds after the base part. For an unknown id the seeds are
-   zeros behind the payload. */
-static void checksum(const uint8_t *fields, size_t fields_len, const uint8_t *payload, size_t length,
-                     const SfMessageInfo *info, uint8_t out[2]) {
-    static const uint8_t zeros[2] = {0, 0};
-    size_t base = info != NULL && info->base_size < length ? info->base_size : length;
-    Sums sums = {0, 0};
-    roll(&sums, fields, fields_len);
-    roll(&sums, payload, base);
-    roll(&sums, info != NULL ? info->magic : zeros, 2);
-    roll(&sums, payload + base, length - base);
-    out[0] = sums.a;
-    out[1] = sums.b;
-}
-
+#ifndef SF_RECEIVE_ONLY
 /* ---- Writing -------------------------------------------------------------------------------------------------- */
-
-static SfStatus check(SfFraming framing, const SfMessageInfo *info, size_t length) {
-    if (info->id > 0xff && !row_of(framing)->package) {
-        return SF_ID_TOO_LARGE;
-    }
-    if (!has_length(framing) && length != info->max_size) {
-        return SF_PAYLOAD_NOT_WHOLE;
-    }
-    return length <= sf_framing_max_payload(framing) ? SF_OK : SF_PAYLOAD_TOO_LONG;
-}
-
-/* Writes a frame around a payload that stands at its place already. */
-static SfStatus seal(SfFraming framing, SfHeader header, const SfMessageInfo *info, size_t payload_length, uint8_t *out,
-                     size_t capacity, size_t *length) {
-    SfStatus status = check(framing, info, payload_length);
-    const Row *row = row_of(framing);
-    size_t head = start_length(framing);
-    size_t at = head;
-    uint8_t start[2];
-    if (status != SF_OK) {
-        return status;
-    }
-    if (capacity < sf_framing_overhead(framing) + payload_length) {
-        return SF_BUFFER_TOO_SHORT;
-    }
-    start_bytes(framing, start);
-    memcpy(out, start, head);
-    if (row->sequence) {
-        out[at++] = header.sequence;
-    }
-    if (row->system) {
-        out[at++] = header.system;
-        out[at++] = header.component;
-    }
-    if (row->length_bytes > 0) {
-        out[at++] = (uint8_t)(payload_length & 0xffu);
-    }
-    if (row->length_bytes > 1) {
-        out[at++] = (uint8_t)(payload_length >> 8);
-    }
-    if (row->package) {
-        out[at++] = (uint8_t)(info->id >> 8);
-    }
-    out[at++] = (uint8_t)(info->id & 0xffu);
-    if (has_length(framing)) {
-        checksum(out + head, at - head, out + at, payload_length, info, out + at + payload_length);
-    }
-    *length = sf_framing_overhead(framing) + payload_length;
-    return SF_OK;
-}
 
 SfStatus sf_write_frame(SfFraming framing, SfHeader header, const SfMessageInfo *info, const uint8_t *payload,
                         size_t payload_length, uint8_t *out, size_t capacity, size_t *length) {
-    SfStatus status = check(framing, info, payload_length);
+    const SfStatus status = sf_carries(framing, info->id, info->max_size, payload_length, capacity);
     *length = 0;
     if (status != SF_OK) {
         return status;
-    }
-    if (capacity < sf_framing_overhead(framing) + payload_length) {
-        return SF_BUFFER_TOO_SHORT;
     }
     if (payload_length > 0) {
         memmove(out + sf_framing_header_length(framing), payload, payload_length);
     }
-    return seal(framing, header, info, payload_length, out, capacity, length);
+    *length = sf_seal(framing, header, info->id, info->base_size, info->magic[0], info->magic[1], payload_length, out);
+    return SF_OK;
 }
 
 SfStatus sf_write_message(const SfMessageType *type, const void *message, SfFraming framing, SfHeader header,
                           uint8_t *out, size_t capacity, size_t *length) {
-    size_t head = sf_framing_header_length(framing);
+    const size_t head = sf_framing_header_length(framing);
+    const SfMessageInfo *info = type->info;
     size_t payload_length = 0;
-    SfStatus status;
-    *length = 0;
-    if (capacity < sf_framing_overhead(framing)) {
-        return SF_BUFFER_TOO_SHORT;
+    SfStatus status = SF_BUFFER_TOO_SHORT;
+    if (capacity >= sf_framing_overhead(framing)) {
+        status = type->encode(message, sf_framing_layout(framing), out + head, capacity - head, &payload_length);
     }
-    status = type->encode(message, sf_framing_layout(framing), out + head, capacity - head, &payload_length);
-    return status == SF_OK ? seal(framing, header, type->info, payload_length, out, capacity, length) : status;
+    return sf_finish_frame(status, framing, header, info->id, info->max_size, info->base_size, info->magic[0],
+                           info->magic[1], payload_length, out, capacity, length);
 }
+#endif
+
+#ifndef SF_SEND_ONLY
+/* ---- Looking at one position ---------------------------------------------------------------------------------- */
 
 SfStatus sf_read_message(const SfMessageType *type, void *message, SfFraming framing, const SfEvent *frame) {
     if (frame->kind != SF_EVENT_FRAME || frame->id != type->info->id) {
@@ -260,450 +141,432 @@ SfStatus sf_read_message(const SfMessageType *type, void *message, SfFraming fra
     return type->decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);
 }
 
-/* ---- Looking at one position ---------------------------------------------------------------------------------- */
-
-/* Bytes of the input that are at hand. */
-typedef struct Window {
-    const uint8_t *bytes;
-    size_t length;
-    uint64_t base; /* absolute position of the first */
-} Window;
-
-/* Bytes of a window from one position up to another, or to its end. */
-typedef struct Part {
-    const uint8_t *bytes;
-    size_t length;
-} Part;
-
-static uint64_t window_end(Window window) { return window.base + window.length; }
-
-static size_t window_place(Window window, uint64_t at) {
-    uint64_t place = at > window.base ? at - window.base : 0;
-    return place < window.length ? (size_t)place : window.length;
-}
-
-static Part window_part(Window window, uint64_t from, uint64_t to) {
-    size_t begin = window_place(window, from);
-    size_t end = window_place(window, to);
-    Part part = {window.bytes, 0};
-    if (begin < end) {
-        part.bytes = window.bytes + begin;
-        part.length = end - begin;
-    }
-    return part;
-}
-
 /* A header that was read. */
 typedef struct Found {
-    SfHeader header;
-    uint16_t length; /* zero where the framing has no length */
-    uint16_t id;
     const SfMessageInfo *info;
-    size_t total; /* bytes of the whole frame */
+    size_t total; /* bytes of the whole frame; for noise how many, for a short header how many are needed */
+    uint16_t id;
+    uint16_t length; /* of the payload */
 } Found;
 
 /* What stands at a position. */
-typedef enum LookKind {
-    LOOK_NOISE,       /* no frame begins within `length` bytes */
+typedef enum Look {
+    LOOK_NOISE,       /* no frame begins within `total` bytes */
     LOOK_FALSE_START, /* two bytes: the first start byte, and not the second */
-    LOOK_SHORT,       /* perhaps a frame; `length` bytes will tell more */
+    LOOK_SHORT,       /* perhaps a frame; `total` bytes will tell more */
     LOOK_CLAIMS,      /* a header whose frame is not all there */
     LOOK_WHOLE        /* a header whose frame is all there */
-} LookKind;
-
-typedef struct Look {
-    LookKind kind;
-    size_t length;
-    Found found;
 } Look;
 
-static void read_fields(SfFraming framing, const uint8_t *bytes, Found *found) {
-    const Row *row = row_of(framing);
-    uint16_t package = 0;
-    if (row->sequence) {
-        found->header.sequence = *bytes++;
-    }
-    if (row->system) {
-        found->header.system = *bytes++;
-        found->header.component = *bytes++;
-    }
-    if (row->length_bytes == 1) {
-        found->length = *bytes++;
-    } else if (row->length_bytes == 2) {
-        found->length = sf_load_u16(bytes);
-        bytes += 2;
-    }
-    if (row->package) {
-        package = *bytes++;
-    }
-    found->id = (uint16_t)((unsigned)package << 8 | *bytes);
-}
+/* The shape of a machine's frames. */
+#ifdef SF_ONLY_FRAMING
+#define SHAPE(machine) ((void)(machine), sf_shape(SF_STANDARD))
+#else
+#define SHAPE(machine) ((machine)->shape)
+#endif
 
-/* Looks at the first position of `part`, of which there is at least one. */
-static void examine(SfFraming framing, const SfLookup *lookup, Part part, Look *look) {
-    uint8_t start[2];
+/* Looks at the first of `left` bytes. */
+static Look examine(const SfMachine *machine, const uint8_t *bytes, size_t left, Found *found) {
+    const SfShape shape = SHAPE(machine);
+    const uint8_t *field;
+    unsigned id;
     size_t length;
-    memset(look, 0, sizeof *look);
-    start_bytes(framing, start);
-    if (framing.header != SF_HEADER_NONE && part.bytes[0] != start[0]) {
-        const uint8_t *at = (const uint8_t *)memchr(part.bytes, start[0], part.length);
-        look->kind = LOOK_NOISE;
-        look->length = at != NULL ? (size_t)(at - part.bytes) : part.length;
-        return;
+    found->info = NULL;
+    if (left == 0) {
+        found->total = 1;
+        return LOOK_SHORT;
     }
-    if (framing.header == SF_HEADER_BASIC) {
-        if (part.length < 2) {
-            look->kind = LOOK_SHORT;
-            look->length = 2;
-            return;
+    if (shape.start_length > 0 && bytes[0] != shape.start[0]) {
+        const uint8_t *at = (const uint8_t *)memchr(bytes, shape.start[0], left);
+        found->total = at != NULL ? (size_t)(at - bytes) : left;
+        return LOOK_NOISE;
+    }
+    if (shape.start_length > 1) {
+        if (left < 2) {
+            found->total = 2;
+            return LOOK_SHORT;
         }
-        if (part.bytes[1] != start[1]) {
-            look->kind = part.bytes[1] == start[0] ? LOOK_NOISE : LOOK_FALSE_START;
-            look->length = 1;
-            return;
+        if (bytes[1] != shape.start[1]) {
+            found->total = 1;
+            return bytes[1] == shape.start[0] ? LOOK_NOISE : LOOK_FALSE_START;
         }
     }
-    if (part.length < sf_framing_header_length(framing)) {
-        look->kind = LOOK_SHORT;
-        look->length = sf_framing_header_length(framing);
-        return;
+    if (left < shape.header) {
+        found->total = shape.header;
+        return LOOK_SHORT;
     }
-    read_fields(framing, part.bytes + start_length(framing), &look->found);
-    look->found.info = sf_lookup_find(lookup, look->found.id);
-    if (has_length(framing)) {
-        length = look->found.length;
-    } else if (look->found.info != NULL) {
-        length = look->found.info->max_size;
+    field = bytes + shape.header - 1;
+    id = *field;
+    if (shape.package > 0) {
+        id |= (unsigned)*--field << 8;
+    }
+    found->id = (uint16_t)id;
+    found->info = sf_lookup_find(machine->lookup, found->id);
+    if (shape.length_bytes > 0) {
+        length = *--field;
+        if (shape.length_bytes > 1) {
+            length = length << 8 | *--field;
+        }
+        found->total = shape.header + 2u + length;
+    } else if (found->info != NULL) {
+        length = found->info->max_size;
+        found->total = shape.header + length;
     } else {
-        look->kind = LOOK_NOISE;
-        look->length = 1;
-        return;
+        found->total = 1;
+        return LOOK_NOISE;
     }
-    look->found.total = sf_framing_overhead(framing) + length;
-    look->kind = part.length < look->found.total ? LOOK_CLAIMS : LOOK_WHOLE;
+    found->length = (uint16_t)length;
+    return left < found->total ? LOOK_CLAIMS : LOOK_WHOLE;
 }
 
-/* Compares checksums of a whole frame. */
-static bool verify(SfFraming framing, const Found *found, const uint8_t *frame, uint8_t expected[2],
-                   uint8_t carried[2]) {
-    size_t head = start_length(framing);
-    size_t header = sf_framing_header_length(framing);
-    if (!has_length(framing)) {
-        return true;
-    }
-    memcpy(carried, frame + found->total - 2, 2);
-    checksum(frame + head, header - head, frame + header, found->total - header - 2, found->info, expected);
-    return memcmp(expected, carried, 2) == 0;
+/* The checksum of a whole frame. For an unknown id the seeds are zeros behind the payload. */
+static SfSums sums_of(const SfMachine *machine, const Found *found, const uint8_t *frame) {
+    const SfShape shape = SHAPE(machine);
+    const size_t fields = (size_t)shape.header - shape.start_length;
+    const SfMessageInfo *info = found->info;
+    return sf_seeded_sums(frame + shape.start_length, fields + found->length,
+                          fields + (info != NULL ? info->base_size : found->length), info != NULL ? info->magic[0] : 0,
+                          info != NULL ? info->magic[1] : 0);
+}
+
+/* True when a whole frame has the checksum that it should have, or none. */
+static bool verify(const SfMachine *machine, const Found *found, const uint8_t *frame) {
+    const uint8_t *carried = frame + found->total - 2;
+    return SHAPE(machine).length_bytes == 0 || sums_of(machine, found, frame) == sf_load_u16(carried);
 }
 
 /* ---- The state machine ---------------------------------------------------------------------------------------- */
 
 /*
- * All positions are absolute. The primary search stands at `position` and decides about one position after the other.
- * When a complete frame fails there, it is reported, the primary goes on behind it, and its inside is searched for good
- * frames of known messages. A candidate in there that reaches beyond the failed frame cannot be judged yet; nothing
- * waits for it. Its place stays open, and it is judged when the primary next completes a frame, or at the end of the
- * input: the earlier start wins.
+ * The primary search stands at `position` and decides about one position after the other. When a complete frame fails
+ * there, it is reported, the primary goes on behind it, and its inside is searched for good frames of known messages. A
+ * candidate in there that reaches beyond the failed frame cannot be judged yet; nothing waits for it. Its place stays open,
+ * and it is judged when the primary next completes a frame, or at the end of the input: the earlier start wins.
  *
  * Every decision depends on bytes up to a position that the bytes themselves determine, never on how many more happen
  * to be there. That is why every way of splitting the input gives the same events.
  */
 
-static void count(uint32_t *counter, uint64_t more) {
+#ifndef SF_NO_COUNTERS
+static void count(uint32_t *counter, size_t more) {
     *counter = more > UINT32_MAX - *counter ? UINT32_MAX : (uint32_t)(*counter + more);
 }
+#define COUNT(machine, what, more) count(&(machine)->counters.what, (more))
+#else
+#define COUNT(machine, what, more) ((void)0)
+#endif
 
-static void machine_init(SfMachine *machine, SfFraming framing, const SfLookup *lookup, uint64_t capacity) {
+static void machine_init(SfMachine *machine, SfFraming framing, const SfLookup *lookup, size_t capacity) {
     memset(machine, 0, sizeof *machine);
-    machine->framing = framing;
+#ifndef SF_ONLY_FRAMING
+    machine->shape = sf_shape(framing);
+#else
+    (void)framing;
+#endif
     machine->lookup = lookup;
     machine->capacity = capacity;
     machine->need = 1;
 }
 
-static void machine_reset(SfMachine *machine, uint64_t at) {
+static void machine_reset(SfMachine *machine, size_t at) {
     machine->position = at;
-    machine->run = at;
+    machine->noise = 0;
     machine->false_bytes = 0;
     machine->need = at + 1;
-    machine->oversized_end = at;
+    machine->oversized_end = 0;
+    machine->compared = false;
+    machine->has_sequence = false;
+#ifndef SF_NO_SEARCH
     machine->has_open = false;
     machine->has_rescan = false;
-    machine->has_compared = false;
-    machine->has_sequence = false;
+#endif
 }
 
 /* The first byte that is still needed. */
-static uint64_t retain_from(const SfMachine *machine) {
-    return machine->has_open && machine->open.start < machine->position ? machine->open.start : machine->position;
+static size_t retain_from(const SfMachine *machine) {
+#ifndef SF_NO_SEARCH
+    if (machine->has_open && machine->open_start < machine->position) {
+        return machine->open_start;
+    }
+#endif
+    return machine->position;
 }
 
-static void event_of(SfEvent *event, SfEventKind kind, uint64_t start, uint64_t end) {
+/* Bytes before the first one that is needed are gone. */
+static void advance(SfMachine *machine, size_t gone) {
+    machine->base += gone;
+    machine->position -= gone;
+    machine->need -= gone;
+    machine->oversized_end = machine->oversized_end > gone ? machine->oversized_end - gone : 0;
+#ifndef SF_NO_SEARCH
+    machine->open_start -= gone;
+    machine->open_end -= gone;
+#endif
+}
+
+/* The primary search goes on elsewhere; `noise` more bytes belong to no frame. */
+static void go_on(SfMachine *machine, size_t position, size_t noise) {
+    machine->position = position;
+    machine->noise = noise;
+    machine->compared = false;
+}
+
+static void event_of(const SfMachine *machine, SfEvent *event, SfEventKind kind, size_t end, size_t length) {
     memset(event, 0, sizeof *event);
     event->kind = kind;
-    event->start = start;
-    event->end = end;
+    event->end = machine->base + end;
+    event->start = event->end - length;
 }
 
-static void deliver(SfMachine *machine, Window window, uint64_t at, const Found *found, bool recovered,
-                    SfEvent *event) {
-    Part frame = window_part(window, at, at + found->total);
-    event_of(event, SF_EVENT_FRAME, at, at + found->total);
+/* What a frame says besides its payload. */
+static void tell(const SfMachine *machine, const Found *found, const uint8_t *frame, SfEvent *event) {
+    const SfShape shape = SHAPE(machine);
+    const uint8_t *field = frame + shape.start_length;
     event->id = found->id;
-    event->header = found->header;
-    event->payload = frame.bytes + sf_framing_header_length(machine->framing);
-    event->payload_length = found->total - sf_framing_overhead(machine->framing);
-    event->info = found->info;
-    event->recovered = recovered;
-    count(&machine->counters.frames, 1);
-    count(&machine->counters.unknown_ids, found->info == NULL);
-    if (row_of(machine->framing)->sequence) {
-        uint8_t expected = (uint8_t)(machine->sequence + 1u);
-        count(&machine->counters.seq_gaps, machine->has_sequence && found->header.sequence != expected);
-        machine->has_sequence = true;
-        machine->sequence = found->header.sequence;
+    event->payload_length = found->length;
+    if (shape.sequence > 0) {
+        event->header.sequence = *field++;
+    }
+    if (shape.system > 0) {
+        event->header.system = field[0];
+        event->header.component = field[1];
     }
 }
 
+static void deliver(SfMachine *machine, const uint8_t *bytes, size_t at, const Found *found, bool recovered,
+                    SfEvent *event) {
+    event_of(machine, event, SF_EVENT_FRAME, at + found->total, found->total);
+    tell(machine, found, bytes + at, event);
+    event->payload = bytes + at + SHAPE(machine).header;
+    event->info = found->info;
+    event->recovered = recovered;
+    COUNT(machine, frames, 1);
+    if (found->info == NULL) {
+        COUNT(machine, unknown_ids, 1);
+    }
+    if (SHAPE(machine).sequence > 0) {
+        const uint8_t sequence = event->header.sequence;
+        if (machine->has_sequence && sequence != (uint8_t)(machine->sequence + 1u)) {
+            COUNT(machine, seq_gaps, 1);
+        }
+        machine->has_sequence = true;
+        machine->sequence = sequence;
+    }
+}
+
+#ifndef SF_NO_SEARCH
 /* The next good frame inside failed bytes. Only messages that are known count: with an unknown id, six bytes such as
    90 71 00 00 00 00 would pass. */
-static bool search(SfMachine *machine, Window window, uint64_t *where, Found *result) {
-    SfSpan *starts = &machine->rescan_starts;
-    while (starts->start < starts->end) {
-        uint64_t at = starts->start;
-        uint64_t advance = 1;
+static bool search(SfMachine *machine, const uint8_t *bytes, size_t length, size_t *where, Found *found) {
+    const size_t end = machine->rescan_end < length ? machine->rescan_end : length;
+    while (machine->rescan_at < machine->rescan_to && machine->rescan_at < end) {
+        const size_t at = machine->rescan_at;
+        size_t step = 1;
         bool unresolved = false;
-        Part part = window_part(window, at, machine->rescan_end);
-        Look look;
-        if (part.length == 0) {
-            break;
-        }
-        examine(machine->framing, machine->lookup, part, &look);
-        switch (look.kind) {
-        case LOOK_NOISE: advance = look.length; break;
-        case LOOK_FALSE_START: break;
-        case LOOK_SHORT: unresolved = look.length <= machine->capacity; break;
-        case LOOK_CLAIMS: unresolved = look.found.info != NULL && look.found.total <= machine->capacity; break;
-        case LOOK_WHOLE:
-            if (look.found.info != NULL && look.found.total <= machine->capacity) {
-                uint8_t expected[2];
-                uint8_t carried[2];
-                if (verify(machine->framing, &look.found, part.bytes, expected, carried)) {
-                    starts->start = at + look.found.total;
-                    /* What began before it and reaches beyond would overlap it. */
-                    machine->has_open = false;
-                    *where = at;
-                    *result = look.found;
-                    return true;
-                }
+        const Look look = examine(machine, bytes + at, end - at, found);
+        if (look == LOOK_NOISE) {
+            step = found->total;
+        } else if (look != LOOK_FALSE_START && found->total <= machine->capacity) {
+            if (look != LOOK_WHOLE) {
+                unresolved = look == LOOK_SHORT || found->info != NULL;
+            } else if (found->info != NULL && verify(machine, found, bytes + at)) {
+                machine->rescan_at = at + found->total;
+                /* What began before it and reaches beyond would overlap it. */
+                machine->has_open = false;
+                *where = at;
+                return true;
             }
-            break;
         }
         if (unresolved && machine->rescan_remembers && !machine->has_open) {
             machine->has_open = true;
-            machine->open.start = at;
-            machine->open.end = starts->end;
+            machine->open_start = at;
+            machine->open_end = machine->rescan_to;
         }
-        starts->start = at + advance;
+        machine->rescan_at = at + step;
     }
     return false;
 }
 
-/* The bytes since the last event, if any. */
-static bool skipped(SfMachine *machine, SfEvent *event) {
-    uint64_t length = machine->position > machine->run ? machine->position - machine->run : 0;
-    if (length == 0) {
-        return false;
-    }
-    count(&machine->counters.noise_bytes, length > machine->false_bytes ? length - machine->false_bytes : 0);
-    event_of(event, SF_EVENT_SKIPPED, machine->run, machine->position);
-    machine->run = machine->position;
-    machine->false_bytes = 0;
-    return true;
-}
-
-static void rescan(SfMachine *machine, uint64_t from, uint64_t to, uint64_t end, bool remember) {
+static void rescan(SfMachine *machine, size_t from, size_t to, size_t end, bool remember) {
     machine->has_rescan = true;
-    machine->rescan_starts.start = from;
-    machine->rescan_starts.end = to;
+    machine->rescan_at = from;
+    machine->rescan_to = to;
     machine->rescan_end = end;
     machine->rescan_remembers = remember;
 }
 
-/* Goes on behind failed bytes, after a search inside them. */
-static void fail(SfMachine *machine, uint64_t start, uint64_t end, bool remember) {
-    uint64_t from = machine->has_open ? machine->open.start : start + 1;
+/* Judges the candidate that is still open, against bytes up to `end`. */
+static void rescan_open(SfMachine *machine, size_t end) {
     machine->has_open = false;
-    /* Without a checksum nothing found inside failed bytes could be trusted. */
-    if (has_length(machine->framing)) {
-        rescan(machine, from, end, end, remember);
-    }
-    machine->position = end;
-    machine->run = end;
-}
-
-static void false_start(SfMachine *machine, uint64_t length) {
-    count(&machine->counters.sync_recoveries, 1);
-    count(&machine->counters.failed_bytes, length);
-    machine->false_bytes += length;
-    machine->position += length;
-}
-
-static void compare_length(SfMachine *machine, const Found *found) {
-    if (!has_length(machine->framing) || (machine->has_compared && machine->compared == machine->position)) {
-        return;
-    }
-    machine->has_compared = true;
-    machine->compared = machine->position;
-    count(&machine->counters.len_errors, found->info != NULL && (found->length < found->info->min_size ||
-                                                                 found->length > found->info->max_size));
+    rescan(machine, machine->open_start, machine->open_end, end, false);
 }
 
 /* Keeps no more than the reader can hold together with the frame at the primary position. */
 static void forget_far_candidates(SfMachine *machine, size_t total) {
-    size_t header = sf_framing_header_length(machine->framing);
-    uint64_t end = machine->position + (total > header ? total : header);
-    uint64_t first = end > machine->capacity ? end - machine->capacity : 0;
-    if (machine->has_open) {
-        if (machine->open.start < first) {
-            machine->open.start = first;
+    const size_t header = SHAPE(machine).header;
+    const size_t end = machine->position + (total > header ? total : header);
+    if (machine->has_open && end > machine->capacity) {
+        if (machine->open_start < end - machine->capacity) {
+            machine->open_start = end - machine->capacity;
         }
-        machine->has_open = machine->open.start < machine->open.end;
+        machine->has_open = machine->open_start < machine->open_end;
     }
 }
+#endif
 
-/* More bytes are needed: at the end of the input, what is left over. True when `event` is set. */
-static bool wait(SfMachine *machine, Window window, bool more, SfEvent *event) {
-    uint64_t end = window_end(window);
-    if (more) {
+/* The bytes since the last event, if any. */
+static bool skipped(SfMachine *machine, SfEvent *event) {
+    const size_t noise = machine->noise;
+    if (noise == 0) {
         return false;
     }
-    if (skipped(machine, event)) {
-        return true;
-    }
-    if (machine->position < end) {
-        count(&machine->counters.failed_bytes, end - machine->position);
-        event_of(event, SF_EVENT_TRUNCATED, machine->position, end);
-        fail(machine, machine->position, end, false);
-        return true;
-    }
-    if (machine->has_open) {
-        machine->has_open = false;
-        rescan(machine, machine->open.start, machine->open.end, end, false);
-    }
-    return false;
-}
-
-/* Decides about a complete frame; false when something else must be looked at first. */
-static bool whole(SfMachine *machine, Window window, const Found *found, SfEvent *event) {
-    uint64_t at = machine->position;
-    uint64_t end = at + found->total;
-    uint8_t expected[2] = {0, 0};
-    uint8_t carried[2] = {0, 0};
-    if (verify(machine->framing, found, window_part(window, at, end).bytes, expected, carried)) {
-        if (machine->has_open) {
-            machine->has_open = false;
-            rescan(machine, machine->open.start, machine->open.end, end, false);
-            return false;
-        }
-        if (skipped(machine, event)) {
-            return true;
-        }
-        machine->position = end;
-        machine->run = end;
-        deliver(machine, window, at, found, false, event);
-        return true;
-    }
-    if (skipped(machine, event)) {
-        return true;
-    }
-    count(&machine->counters.crc_failures, 1);
-    count(&machine->counters.sync_recoveries, 1);
-    count(&machine->counters.failed_bytes, found->total);
-    fail(machine, at, end, true);
-    event_of(event, SF_EVENT_BAD_CHECKSUM, at, end);
-    event->id = found->id;
-    event->header = found->header;
-    event->payload_length = found->length;
-    memcpy(event->expected, expected, 2);
-    memcpy(event->found, carried, 2);
+    COUNT(machine, noise_bytes, noise - machine->false_bytes);
+    event_of(machine, event, SF_EVENT_SKIPPED, machine->position, noise);
+    machine->noise = 0;
+    machine->false_bytes = 0;
     return true;
 }
 
-/* The next event; false when that takes more bytes than the window has. */
-static bool step(SfMachine *machine, Window window, bool more, SfEvent *event) {
+/* Goes on behind failed bytes, after a search inside them. */
+static void fail(SfMachine *machine, size_t end, bool remember) {
+    COUNT(machine, failed_bytes, end - machine->position);
+#ifndef SF_NO_SEARCH
+    {
+        const size_t from = machine->has_open ? machine->open_start : machine->position + 1;
+        machine->has_open = false;
+        /* Without a checksum nothing found inside failed bytes could be trusted. */
+        if (SHAPE(machine).length_bytes > 0) {
+            rescan(machine, from, end, end, remember);
+        }
+    }
+#else
+    (void)remember;
+#endif
+    go_on(machine, end, 0);
+}
+
+static void false_start(SfMachine *machine, size_t length) {
+    COUNT(machine, sync_recoveries, 1);
+    COUNT(machine, failed_bytes, length);
+    machine->false_bytes += length;
+    go_on(machine, machine->position + length, machine->noise + length);
+}
+
+/* The next event; false when that takes more bytes than there are. */
+static bool step(SfMachine *machine, const uint8_t *bytes, size_t length, bool more, SfEvent *event) {
     for (;;) {
+        Found found;
         Look look;
-        Part part;
+        size_t end;
+#ifndef SF_NO_SEARCH
         if (machine->has_rescan) {
-            Found found;
-            uint64_t at = 0;
-            if (search(machine, window, &at, &found)) {
-                uint64_t end = at + found.total;
-                machine->position = end > machine->position ? end : machine->position;
-                if (end > machine->run) {
-                    machine->run = end;
+            size_t at = 0;
+            if (search(machine, bytes, length, &at, &found)) {
+                end = at + found.total;
+                if (end + machine->noise > machine->position) {
+                    machine->noise = end < machine->position ? machine->position - end : 0;
                     machine->false_bytes = 0;
                 }
-                count(&machine->counters.recovered, 1);
-                deliver(machine, window, at, &found, true, event);
+                if (end > machine->position) {
+                    go_on(machine, end, machine->noise);
+                }
+                COUNT(machine, recovered, 1);
+                deliver(machine, bytes, at, &found, true, event);
                 return true;
             }
             machine->has_rescan = false;
         }
-        part = window_part(window, machine->position, UINT64_MAX);
-        if (part.length == 0) {
-            memset(&look, 0, sizeof look);
-            look.kind = LOOK_SHORT;
-            look.length = 1;
-        } else if (machine->capacity < sf_framing_header_length(machine->framing)) {
-            memset(&look, 0, sizeof look);
-            look.kind = LOOK_NOISE;
-            look.length = part.length;
-        } else {
-            examine(machine->framing, machine->lookup, part, &look);
+#endif
+        if (sizeof(size_t) < 8 && machine->noise > SIZE_MAX / 4) {
+            /* Before its length is more than a small machine can count. */
+            return skipped(machine, event);
         }
-        if (look.kind == LOOK_NOISE) {
-            machine->position += look.length;
+        look = examine(machine, bytes + machine->position, length - machine->position, &found);
+        if (machine->position < length && machine->capacity < SHAPE(machine).header) {
+            look = LOOK_NOISE;
+            found.total = length - machine->position;
+        }
+        if (look == LOOK_NOISE) {
+            go_on(machine, machine->position + found.total, machine->noise + found.total);
             continue;
         }
-        if (look.kind == LOOK_FALSE_START) {
+        if (look == LOOK_FALSE_START) {
             false_start(machine, 2);
             continue;
         }
-        if (look.kind != LOOK_SHORT) {
-            if (look.found.total > machine->capacity) {
+        end = machine->position + found.total;
+        if (look != LOOK_SHORT) {
+            if (found.total > machine->capacity) {
                 /* A frame that the reader could never hold. */
-                uint64_t end = machine->position + look.found.total;
                 machine->oversized_end = end > machine->oversized_end ? end : machine->oversized_end;
                 false_start(machine, 1);
                 continue;
             }
-            if (look.found.info == NULL && machine->position < machine->oversized_end) {
+            if (found.info == NULL && machine->position < machine->oversized_end) {
                 /* Inside such a frame zeros in its payload must not pass for a frame of an unknown message. */
                 false_start(machine, 1);
                 continue;
             }
-            compare_length(machine, &look.found);
+            if (!machine->compared) {
+                machine->compared = true;
+                if (SHAPE(machine).length_bytes > 0 && found.info != NULL &&
+                    (found.length < found.info->min_size || found.length > found.info->max_size)) {
+                    COUNT(machine, len_errors, 1);
+                }
+            }
         }
-        if (look.kind == LOOK_WHOLE) {
-            forget_far_candidates(machine, look.found.total);
-            if (whole(machine, window, &look.found, event)) {
+#ifndef SF_NO_SEARCH
+        forget_far_candidates(machine, found.total);
+#endif
+        if (look == LOOK_WHOLE) {
+            const uint8_t *frame = bytes + machine->position;
+            const SfSums sums = sums_of(machine, &found, frame);
+            const bool good = SHAPE(machine).length_bytes == 0 || sums == sf_load_u16(frame + found.total - 2);
+#ifndef SF_NO_SEARCH
+            if (good && machine->has_open) {
+                rescan_open(machine, end);
+                continue;
+            }
+#endif
+            if (skipped(machine, event)) {
                 return true;
             }
+            if (good) {
+                const size_t at = machine->position;
+                go_on(machine, end, 0);
+                deliver(machine, bytes, at, &found, false, event);
+                return true;
+            }
+            event_of(machine, event, SF_EVENT_BAD_CHECKSUM, end, found.total);
+            tell(machine, &found, frame, event);
+            event->expected[0] = (uint8_t)sums;
+            event->expected[1] = (uint8_t)(sums >> 8);
+            memcpy(event->found, frame + found.total - 2, 2);
+            COUNT(machine, crc_failures, 1);
+            COUNT(machine, sync_recoveries, 1);
+            fail(machine, end, true);
+            return true;
+        }
+        machine->need = end;
+        if (more) {
+            return false;
+        }
+        /* The end of the input: what is left over. */
+        if (skipped(machine, event)) {
+            return true;
+        }
+        if (machine->position < length) {
+            event_of(machine, event, SF_EVENT_TRUNCATED, length, length - machine->position);
+            fail(machine, length, false);
+            return true;
+        }
+#ifndef SF_NO_SEARCH
+        if (machine->has_open) {
+            rescan_open(machine, length);
             continue;
         }
-        {
-            size_t total = look.kind == LOOK_SHORT ? look.length : look.found.total;
-            forget_far_candidates(machine, total);
-            machine->need = machine->position + total;
-            if (wait(machine, window, more, event)) {
-                return true;
-            }
-            if (!machine->has_rescan) {
-                return false;
-            }
-        }
+#endif
+        return false;
     }
 }
 
@@ -711,14 +574,14 @@ static bool step(SfMachine *machine, Window window, bool more, SfEvent *event) {
 
 void sf_buffer_reader_init(SfBufferReader *reader, SfFraming framing, const SfLookup *lookup, const uint8_t *data,
                            size_t length) {
-    machine_init(&reader->machine, framing, lookup, UINT64_MAX);
-    reader->data = data;
+    static const uint8_t nothing = 0;
+    machine_init(&reader->machine, framing, lookup, SIZE_MAX);
+    reader->data = data != NULL ? data : &nothing;
     reader->length = data != NULL ? length : 0;
 }
 
 bool sf_buffer_reader_next(SfBufferReader *reader, SfEvent *event) {
-    Window window = {reader->data, reader->length, 0};
-    return step(&reader->machine, window, false, event);
+    return step(&reader->machine, reader->data, reader->length, false, event);
 }
 
 bool sf_buffer_reader_next_frame(SfBufferReader *reader, SfEvent *frame) {
@@ -733,45 +596,40 @@ bool sf_buffer_reader_next_frame(SfBufferReader *reader, SfEvent *frame) {
 SfStatus sf_parse_frame(SfFraming framing, const SfLookup *lookup, const uint8_t *data, size_t length,
                         SfEvent *frame) {
     SfMachine machine;
-    Window window = {data, data != NULL ? length : 0, 0};
-    Part part = {window.bytes, window.length};
+    Found found;
     Look look;
-    uint8_t expected[2];
-    uint8_t carried[2];
-    if (window.length == 0) {
+    if (data == NULL || length == 0) {
         return SF_TRUNCATED;
     }
-    examine(framing, lookup, part, &look);
-    if (look.kind == LOOK_SHORT || look.kind == LOOK_CLAIMS) {
+    machine_init(&machine, framing, lookup, SIZE_MAX);
+    look = examine(&machine, data, length, &found);
+    if (look == LOOK_SHORT || look == LOOK_CLAIMS) {
         return SF_TRUNCATED;
     }
-    if (look.kind != LOOK_WHOLE || !verify(framing, &look.found, data, expected, carried)) {
+    if (look != LOOK_WHOLE || !verify(&machine, &found, data)) {
         return SF_OTHER_MESSAGE;
     }
-    machine_init(&machine, framing, lookup, UINT64_MAX);
-    deliver(&machine, window, 0, &look.found, false, frame);
+    deliver(&machine, data, 0, &found, false, frame);
     return SF_OK;
 }
 
 void sf_stream_init(SfStream *stream, SfFraming framing, const SfLookup *lookup, uint8_t *buffer, size_t capacity) {
-    machine_init(&stream->machine, framing, lookup, capacity);
     stream->buffer = buffer;
-    stream->capacity = capacity;
     stream->filled = 0;
-    stream->base = 0;
+    machine_init(&stream->machine, framing, lookup, capacity);
 }
 
 /* Moves up to `want` bytes from the chunk to the buffer. */
-static size_t append(SfStream *stream, const uint8_t *bytes, size_t length, uint64_t want) {
-    size_t taken = want < length ? (size_t)want : length;
-    if (taken > stream->capacity - stream->filled) {
-        uint64_t unneeded = retain_from(&stream->machine) - stream->base;
-        size_t drop = unneeded < stream->filled ? (size_t)unneeded : stream->filled;
-        memmove(stream->buffer, stream->buffer + drop, stream->filled - drop);
+static size_t append(SfStream *stream, const uint8_t *bytes, size_t length, size_t want) {
+    size_t taken = want < length ? want : length;
+    if (taken > stream->machine.capacity - stream->filled) {
+        const size_t unneeded = retain_from(&stream->machine);
+        const size_t drop = unneeded < stream->filled ? unneeded : stream->filled;
         stream->filled -= drop;
-        stream->base += drop;
-        if (taken > stream->capacity - stream->filled) {
-            taken = stream->capacity - stream->filled;
+        memmove(stream->buffer, stream->buffer + drop, stream->filled);
+        advance(&stream->machine, drop);
+        if (taken > stream->machine.capacity - stream->filled) {
+            taken = stream->machine.capacity - stream->filled;
         }
     }
     if (taken > 0) {
@@ -781,76 +639,80 @@ static size_t append(SfStream *stream, const uint8_t *bytes, size_t length, uint
     return taken;
 }
 
-static void tell_all(SfStream *stream, Window window, bool more, SfEventHandler handler, void *context) {
+static void tell_all(SfStream *stream, const uint8_t *bytes, size_t length, bool more, SfEventHandler handler,
+                     void *context) {
     SfEvent event;
-    while (step(&stream->machine, window, more, &event)) {
+    while (step(&stream->machine, bytes, length, more, &event)) {
         if (handler != NULL) {
             handler(context, &event);
         }
     }
 }
 
-static Window buffered(const SfStream *stream) {
-    Window window = {stream->buffer, stream->filled, stream->base};
-    return window;
-}
-
-void sf_stream_feed(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context) {
-    size_t used = 0;
-    if (chunk == NULL || length == 0) {
-        return;
-    }
+/* Reads a chunk that completes something, or all of which is not needed. */
+SF_OUTLINE static void read_chunk(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler,
+                                  void *context) {
+    SfMachine *const machine = &stream->machine;
+    size_t used = 0; /* bytes of this chunk that went to the buffer */
+    size_t gone;
     while (stream->filled > 0) {
-        uint64_t end = stream->base + stream->filled;
-        uint64_t missing = stream->machine.need > end ? stream->machine.need - end : 0;
-        size_t taken = append(stream, chunk + used, length - used, missing);
-        Window window;
-        uint64_t kept;
+        const size_t missing = machine->need > stream->filled ? machine->need - stream->filled : 0;
+        const size_t taken = append(stream, chunk, length, missing);
+        chunk += taken;
+        length -= taken;
         used += taken;
         if (taken < missing) {
-            if (used == length) {
+            if (length == 0) {
                 return;
             }
             /* The machine asks for no more than the buffer holds; should it ever, the reader goes on all the same. */
-            machine_reset(&stream->machine, stream->base + stream->filled);
+            machine_reset(machine, stream->filled);
         }
-        window = buffered(stream);
-        tell_all(stream, window, true, handler, context);
-        /* As soon as nothing before this chunk is needed, the chunk itself is read. */
-        kept = window_end(window) - retain_from(&stream->machine);
-        if (kept <= used) {
+        tell_all(stream, stream->buffer, stream->filled, true, handler, context);
+        gone = retain_from(machine);
+        /* Whatever is still needed came with this chunk: the chunk itself is read. */
+        if (stream->filled - gone <= used) {
+            chunk -= stream->filled - gone;
+            length += stream->filled - gone;
             stream->filled = 0;
-            stream->base = retain_from(&stream->machine);
-            used -= (size_t)kept;
+            advance(machine, gone);
         }
     }
-    {
-        Window window = {chunk + used, length - used, stream->base};
-        uint64_t done;
-        tell_all(stream, window, true, handler, context);
-        done = retain_from(&stream->machine) - stream->base;
-        stream->base += done;
-        used += done < length - used ? (size_t)done : length - used;
-        append(stream, chunk + used, length - used, length - used);
+    tell_all(stream, chunk, length, true, handler, context);
+    gone = retain_from(machine);
+    gone = gone < length ? gone : length;
+    advance(machine, gone);
+    (void)append(stream, chunk + gone, length - gone, length - gone);
+}
+
+void sf_stream_feed(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context) {
+    const size_t filled = stream->filled;
+    if (length == 1 && filled > 0 && filled + 1 < stream->machine.need && filled < stream->machine.capacity) {
+        /* Bytes that come one by one: most of them complete nothing. */
+        stream->buffer[filled] = *chunk;
+        stream->filled = filled + 1;
+    } else if (length > 0) {
+        read_chunk(stream, chunk, length, handler, context);
     }
 }
 
 void sf_stream_finish(SfStream *stream, SfEventHandler handler, void *context) {
-    tell_all(stream, buffered(stream), false, handler, context);
+    tell_all(stream, stream->buffer, stream->filled, false, handler, context);
     sf_stream_reset(stream);
 }
 
 void sf_stream_reset(SfStream *stream) {
-    stream->base += stream->filled;
+    machine_reset(&stream->machine, 0);
+    stream->machine.base += stream->filled;
     stream->filled = 0;
-    machine_reset(&stream->machine, stream->base);
 }
 
 size_t sf_stream_partial(const SfStream *stream) {
-    uint64_t end = stream->base + stream->filled;
-    return end > stream->machine.position ? (size_t)(end - stream->machine.position) : 0;
+    return stream->filled > stream->machine.position ? stream->filled - stream->machine.position : 0;
 }
+#endif
 
+#if !defined(SF_SEND_ONLY) && !defined(SF_RECEIVE_ONLY)
 /* ---- Client --------------------------------------------------------------------------------------------------- */
 
 /* A request that waits for its response. */
@@ -974,3 +836,4 @@ SfStatus sf_client_request(SfClient *client, const SfMessageType *type, const vo
     client->pending = NULL;
     return status;
 }
+#endif

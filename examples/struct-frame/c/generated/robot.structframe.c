@@ -21,37 +21,62 @@ void RobotVector3_init(RobotVector3 *message) {
 }
 
 SfStatus RobotVector3_store(const RobotVector3 *message, uint8_t *out) {
+    #if SF_LITTLE_ENDIAN
+    memcpy(out, (const uint8_t *)message, 12);
+    #else
     sf_store_f32(out, message->x);
     sf_store_f32(out + 4, message->y);
     sf_store_f32(out + 8, message->z);
+    #endif
     return SF_OK;
 }
 
 void RobotVector3_load(RobotVector3 *message, const SfView *view, size_t at) {
+    #if SF_LITTLE_ENDIAN
+    sf_view_bytes(view, at, (uint8_t *)message, 12);
+    #else
     message->x = sf_view_f32(view, at);
     message->y = sf_view_f32(view, at + 4);
     message->z = sf_view_f32(view, at + 8);
+    #endif
 }
 
+#ifndef SF_RECEIVE_ONLY
 SfStatus RobotVector3_encode(const RobotVector3 *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     *length = 0;
     (void)layout;
     if (capacity < ROBOT_VECTOR3_MAX_SIZE) {
         return SF_BUFFER_TOO_SHORT;
     }
+    #if !SF_LITTLE_ENDIAN
     memset(out, 0, ROBOT_VECTOR3_MAX_SIZE);
+    #endif
     SF_TRY(RobotVector3_store(message, out));
     *length = ROBOT_VECTOR3_MAX_SIZE;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 SfStatus RobotVector3_decode(RobotVector3 *message, SfLayout layout, const uint8_t *payload, size_t length) {
+    #if SF_LITTLE_ENDIAN
+    (void)layout;
+    if (length < ROBOT_VECTOR3_MAX_SIZE) {
+        RobotVector3_init(message);
+    }
+    if (length > 0) {
+        memcpy(message, payload, length < ROBOT_VECTOR3_MAX_SIZE ? length : ROBOT_VECTOR3_MAX_SIZE);
+    }
+    return SF_OK;
+    #else
     SfView view = sf_view_of(payload, length, NULL, 0);
     (void)layout;
     memset(message, 0, sizeof *message);
     RobotVector3_load(message, &view, 0);
     return SF_OK;
+    #endif
 }
+#endif
 
 bool RobotVector3_equals(const RobotVector3 *message, const RobotVector3 *other) {
     if (message->x != other->x) {
@@ -78,6 +103,9 @@ void RobotTelemetry_init(RobotTelemetry *message) {
 }
 
 SfStatus RobotTelemetry_store(const RobotTelemetry *message, uint8_t *out) {
+    #if SF_LITTLE_ENDIAN
+    memcpy(out, (const uint8_t *)message, 41);
+    #else
     sf_store_u64(out, message->time_us);
     sf_store_u8(out + 8, message->mode);
     SF_TRY(RobotVector3_store(&message->position, out + 9));
@@ -85,6 +113,7 @@ SfStatus RobotTelemetry_store(const RobotTelemetry *message, uint8_t *out) {
         sf_store_f32(out + 21 + 4 * i, message->wheel_speed[i]);
     }
     sf_store_f32(out + 37, message->battery_volts);
+    #endif
     if (message->ranges_mm.count > 32) {
         return SF_TOO_LONG;
     }
@@ -96,6 +125,9 @@ SfStatus RobotTelemetry_store(const RobotTelemetry *message, uint8_t *out) {
 }
 
 void RobotTelemetry_load(RobotTelemetry *message, const SfView *view, size_t at) {
+    #if SF_LITTLE_ENDIAN
+    sf_view_bytes(view, at, (uint8_t *)message, 41);
+    #else
     message->time_us = sf_view_u64(view, at);
     message->mode = sf_view_u8(view, at + 8);
     RobotVector3_load(&message->position, view, at + 9);
@@ -103,12 +135,14 @@ void RobotTelemetry_load(RobotTelemetry *message, const SfView *view, size_t at)
         message->wheel_speed[i] = sf_view_f32(view, at + 21 + 4 * i);
     }
     message->battery_volts = sf_view_f32(view, at + 37);
+    #endif
     message->ranges_mm.count = (uint8_t)sf_view_count(view, at + 41, 1, 32);
     for (size_t i = 0; i < message->ranges_mm.count; i++) {
         message->ranges_mm.items[i] = sf_view_u16(view, at + 42 + 2 * i);
     }
 }
 
+#ifndef SF_RECEIVE_ONLY
 SfStatus RobotTelemetry_encode(const RobotTelemetry *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     *length = 0;
     (void)layout;
@@ -120,7 +154,9 @@ SfStatus RobotTelemetry_encode(const RobotTelemetry *message, SfLayout layout, u
     *length = ROBOT_TELEMETRY_MAX_SIZE;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 SfStatus RobotTelemetry_decode(RobotTelemetry *message, SfLayout layout, const uint8_t *payload, size_t length) {
     SfView view = sf_view_of(payload, length, RobotTelemetry_defaults, sizeof RobotTelemetry_defaults);
     (void)layout;
@@ -128,6 +164,7 @@ SfStatus RobotTelemetry_decode(RobotTelemetry *message, SfLayout layout, const u
     RobotTelemetry_load(message, &view, 0);
     return SF_OK;
 }
+#endif
 
 bool RobotTelemetry_equals(const RobotTelemetry *message, const RobotTelemetry *other) {
     if (message->time_us != other->time_us) {
@@ -158,26 +195,29 @@ bool RobotTelemetry_equals(const RobotTelemetry *message, const RobotTelemetry *
     return true;
 }
 
+#ifndef SF_RECEIVE_ONLY
 static SfStatus RobotTelemetry_encode_any(const void *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     return RobotTelemetry_encode((const RobotTelemetry *)message, layout, out, capacity, length);
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 static SfStatus RobotTelemetry_decode_any(void *message, SfLayout layout, const uint8_t *payload, size_t length) {
     return RobotTelemetry_decode((RobotTelemetry *)message, layout, payload, length);
 }
+#endif
 
-static const SfMessageInfo RobotTelemetry_info = {ROBOT_TELEMETRY_MSG_ID, ROBOT_TELEMETRY_MAX_SIZE, ROBOT_TELEMETRY_BASE_SIZE, ROBOT_TELEMETRY_MIN_SIZE, {ROBOT_TELEMETRY_MAGIC1, ROBOT_TELEMETRY_MAGIC2}, "robot.Telemetry"};
+static const SfMessageInfo RobotTelemetry_info = SF_INFO(ROBOT_TELEMETRY_MSG_ID, ROBOT_TELEMETRY_MAX_SIZE, ROBOT_TELEMETRY_BASE_SIZE, ROBOT_TELEMETRY_MIN_SIZE, ROBOT_TELEMETRY_MAGIC1, ROBOT_TELEMETRY_MAGIC2, "robot.Telemetry");
 
-const SfMessageType RobotTelemetry_type = {&RobotTelemetry_info, RobotTelemetry_encode_any, RobotTelemetry_decode_any};
-
-SfStatus RobotTelemetry_write(const RobotTelemetry *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                              size_t *length) {
-    return sf_write_message(&RobotTelemetry_type, message, framing, header, out, capacity, length);
-}
-
-SfStatus RobotTelemetry_read(RobotTelemetry *message, SfFraming framing, const SfEvent *frame) {
-    return sf_read_message(&RobotTelemetry_type, message, framing, frame);
-}
+const SfMessageType RobotTelemetry_type = {
+    &RobotTelemetry_info,
+    #ifndef SF_RECEIVE_ONLY
+    RobotTelemetry_encode_any,
+    #endif
+    #ifndef SF_SEND_ONLY
+    RobotTelemetry_decode_any,
+    #endif
+};
 
 const uint8_t RobotGoTo_defaults[16] = {
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x3f,
@@ -189,35 +229,60 @@ void RobotGoTo_init(RobotGoTo *message) {
 }
 
 SfStatus RobotGoTo_store(const RobotGoTo *message, uint8_t *out) {
+    #if SF_LITTLE_ENDIAN
+    memcpy(out, (const uint8_t *)message, 16);
+    #else
     SF_TRY(RobotVector3_store(&message->target, out));
     sf_store_f32(out + 12, message->speed);
+    #endif
     return SF_OK;
 }
 
 void RobotGoTo_load(RobotGoTo *message, const SfView *view, size_t at) {
+    #if SF_LITTLE_ENDIAN
+    sf_view_bytes(view, at, (uint8_t *)message, 16);
+    #else
     RobotVector3_load(&message->target, view, at);
     message->speed = sf_view_f32(view, at + 12);
+    #endif
 }
 
+#ifndef SF_RECEIVE_ONLY
 SfStatus RobotGoTo_encode(const RobotGoTo *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     *length = 0;
     (void)layout;
     if (capacity < ROBOT_GO_TO_MAX_SIZE) {
         return SF_BUFFER_TOO_SHORT;
     }
+    #if !SF_LITTLE_ENDIAN
     memset(out, 0, ROBOT_GO_TO_MAX_SIZE);
+    #endif
     SF_TRY(RobotGoTo_store(message, out));
     *length = ROBOT_GO_TO_MAX_SIZE;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 SfStatus RobotGoTo_decode(RobotGoTo *message, SfLayout layout, const uint8_t *payload, size_t length) {
+    #if SF_LITTLE_ENDIAN
+    (void)layout;
+    if (length < ROBOT_GO_TO_MAX_SIZE) {
+        RobotGoTo_init(message);
+    }
+    if (length > 0) {
+        memcpy(message, payload, length < ROBOT_GO_TO_MAX_SIZE ? length : ROBOT_GO_TO_MAX_SIZE);
+    }
+    return SF_OK;
+    #else
     SfView view = sf_view_of(payload, length, RobotGoTo_defaults, sizeof RobotGoTo_defaults);
     (void)layout;
     memset(message, 0, sizeof *message);
     RobotGoTo_load(message, &view, 0);
     return SF_OK;
+    #endif
 }
+#endif
 
 bool RobotGoTo_equals(const RobotGoTo *message, const RobotGoTo *other) {
     if (!RobotVector3_equals(&message->target, &other->target)) {
@@ -229,26 +294,29 @@ bool RobotGoTo_equals(const RobotGoTo *message, const RobotGoTo *other) {
     return true;
 }
 
+#ifndef SF_RECEIVE_ONLY
 static SfStatus RobotGoTo_encode_any(const void *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     return RobotGoTo_encode((const RobotGoTo *)message, layout, out, capacity, length);
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 static SfStatus RobotGoTo_decode_any(void *message, SfLayout layout, const uint8_t *payload, size_t length) {
     return RobotGoTo_decode((RobotGoTo *)message, layout, payload, length);
 }
+#endif
 
-static const SfMessageInfo RobotGoTo_info = {ROBOT_GO_TO_MSG_ID, ROBOT_GO_TO_MAX_SIZE, ROBOT_GO_TO_BASE_SIZE, ROBOT_GO_TO_MIN_SIZE, {ROBOT_GO_TO_MAGIC1, ROBOT_GO_TO_MAGIC2}, "robot.GoTo"};
+static const SfMessageInfo RobotGoTo_info = SF_INFO(ROBOT_GO_TO_MSG_ID, ROBOT_GO_TO_MAX_SIZE, ROBOT_GO_TO_BASE_SIZE, ROBOT_GO_TO_MIN_SIZE, ROBOT_GO_TO_MAGIC1, ROBOT_GO_TO_MAGIC2, "robot.GoTo");
 
-const SfMessageType RobotGoTo_type = {&RobotGoTo_info, RobotGoTo_encode_any, RobotGoTo_decode_any};
-
-SfStatus RobotGoTo_write(const RobotGoTo *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                         size_t *length) {
-    return sf_write_message(&RobotGoTo_type, message, framing, header, out, capacity, length);
-}
-
-SfStatus RobotGoTo_read(RobotGoTo *message, SfFraming framing, const SfEvent *frame) {
-    return sf_read_message(&RobotGoTo_type, message, framing, frame);
-}
+const SfMessageType RobotGoTo_type = {
+    &RobotGoTo_info,
+    #ifndef SF_RECEIVE_ONLY
+    RobotGoTo_encode_any,
+    #endif
+    #ifndef SF_SEND_ONLY
+    RobotGoTo_decode_any,
+    #endif
+};
 
 void RobotHalt_init(RobotHalt *message) {
     memset(message, 0, sizeof *message);
@@ -268,6 +336,7 @@ void RobotHalt_load(RobotHalt *message, const SfView *view, size_t at) {
     sf_view_bytes(view, at + 1, message->reason.data, message->reason.length);
 }
 
+#ifndef SF_RECEIVE_ONLY
 SfStatus RobotHalt_encode(const RobotHalt *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     *length = 0;
     (void)layout;
@@ -279,7 +348,9 @@ SfStatus RobotHalt_encode(const RobotHalt *message, SfLayout layout, uint8_t *ou
     *length = ROBOT_HALT_MAX_SIZE;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 SfStatus RobotHalt_decode(RobotHalt *message, SfLayout layout, const uint8_t *payload, size_t length) {
     SfView view = sf_view_of(payload, length, NULL, 0);
     (void)layout;
@@ -287,6 +358,7 @@ SfStatus RobotHalt_decode(RobotHalt *message, SfLayout layout, const uint8_t *pa
     RobotHalt_load(message, &view, 0);
     return SF_OK;
 }
+#endif
 
 bool RobotHalt_equals(const RobotHalt *message, const RobotHalt *other) {
     if (message->reason.length != other->reason.length || memcmp(message->reason.data, other->reason.data, message->reason.length) != 0) {
@@ -295,26 +367,29 @@ bool RobotHalt_equals(const RobotHalt *message, const RobotHalt *other) {
     return true;
 }
 
+#ifndef SF_RECEIVE_ONLY
 static SfStatus RobotHalt_encode_any(const void *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     return RobotHalt_encode((const RobotHalt *)message, layout, out, capacity, length);
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 static SfStatus RobotHalt_decode_any(void *message, SfLayout layout, const uint8_t *payload, size_t length) {
     return RobotHalt_decode((RobotHalt *)message, layout, payload, length);
 }
+#endif
 
-static const SfMessageInfo RobotHalt_info = {ROBOT_HALT_MSG_ID, ROBOT_HALT_MAX_SIZE, ROBOT_HALT_BASE_SIZE, ROBOT_HALT_MIN_SIZE, {ROBOT_HALT_MAGIC1, ROBOT_HALT_MAGIC2}, "robot.Halt"};
+static const SfMessageInfo RobotHalt_info = SF_INFO(ROBOT_HALT_MSG_ID, ROBOT_HALT_MAX_SIZE, ROBOT_HALT_BASE_SIZE, ROBOT_HALT_MIN_SIZE, ROBOT_HALT_MAGIC1, ROBOT_HALT_MAGIC2, "robot.Halt");
 
-const SfMessageType RobotHalt_type = {&RobotHalt_info, RobotHalt_encode_any, RobotHalt_decode_any};
-
-SfStatus RobotHalt_write(const RobotHalt *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                         size_t *length) {
-    return sf_write_message(&RobotHalt_type, message, framing, header, out, capacity, length);
-}
-
-SfStatus RobotHalt_read(RobotHalt *message, SfFraming framing, const SfEvent *frame) {
-    return sf_read_message(&RobotHalt_type, message, framing, frame);
-}
+const SfMessageType RobotHalt_type = {
+    &RobotHalt_info,
+    #ifndef SF_RECEIVE_ONLY
+    RobotHalt_encode_any,
+    #endif
+    #ifndef SF_SEND_ONLY
+    RobotHalt_decode_any,
+    #endif
+};
 
 void RobotCommand_init(RobotCommand *message) {
     memset(message, 0, sizeof *message);
@@ -357,6 +432,7 @@ void RobotCommand_load(RobotCommand *message, const SfView *view, size_t at) {
     }
 }
 
+#ifndef SF_RECEIVE_ONLY
 static SfStatus RobotCommand_encode_wire(const RobotCommand *message, uint8_t *out, size_t capacity, size_t *length) {
     SfWriter writer = {out, capacity, 0};
     uint8_t *place;
@@ -386,7 +462,9 @@ static SfStatus RobotCommand_encode_wire(const RobotCommand *message, uint8_t *o
     *length = writer.length;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 static SfStatus RobotCommand_decode_wire(RobotCommand *message, const uint8_t *payload, size_t length) {
     SfView view = sf_view_of(payload, length, NULL, 0);
     size_t at = 0;
@@ -416,7 +494,9 @@ static SfStatus RobotCommand_decode_wire(RobotCommand *message, const uint8_t *p
     }
     return SF_OK;
 }
+#endif
 
+#ifndef SF_RECEIVE_ONLY
 SfStatus RobotCommand_encode(const RobotCommand *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     *length = 0;
     if (layout == SF_LAYOUT_WIRE) {
@@ -430,7 +510,9 @@ SfStatus RobotCommand_encode(const RobotCommand *message, SfLayout layout, uint8
     *length = ROBOT_COMMAND_MAX_SIZE;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 SfStatus RobotCommand_decode(RobotCommand *message, SfLayout layout, const uint8_t *payload, size_t length) {
     SfView view = sf_view_of(payload, length, NULL, 0);
     if (layout == SF_LAYOUT_WIRE) {
@@ -441,6 +523,7 @@ SfStatus RobotCommand_decode(RobotCommand *message, SfLayout layout, const uint8
     RobotCommand_load(message, &view, 0);
     return SF_OK;
 }
+#endif
 
 bool RobotCommand_equals(const RobotCommand *message, const RobotCommand *other) {
     if (message->sequence != other->sequence) {
@@ -471,26 +554,29 @@ bool RobotCommand_equals(const RobotCommand *message, const RobotCommand *other)
     return true;
 }
 
+#ifndef SF_RECEIVE_ONLY
 static SfStatus RobotCommand_encode_any(const void *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     return RobotCommand_encode((const RobotCommand *)message, layout, out, capacity, length);
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 static SfStatus RobotCommand_decode_any(void *message, SfLayout layout, const uint8_t *payload, size_t length) {
     return RobotCommand_decode((RobotCommand *)message, layout, payload, length);
 }
+#endif
 
-static const SfMessageInfo RobotCommand_info = {ROBOT_COMMAND_MSG_ID, ROBOT_COMMAND_MAX_SIZE, ROBOT_COMMAND_BASE_SIZE, ROBOT_COMMAND_MIN_SIZE, {ROBOT_COMMAND_MAGIC1, ROBOT_COMMAND_MAGIC2}, "robot.Command"};
+static const SfMessageInfo RobotCommand_info = SF_INFO(ROBOT_COMMAND_MSG_ID, ROBOT_COMMAND_MAX_SIZE, ROBOT_COMMAND_BASE_SIZE, ROBOT_COMMAND_MIN_SIZE, ROBOT_COMMAND_MAGIC1, ROBOT_COMMAND_MAGIC2, "robot.Command");
 
-const SfMessageType RobotCommand_type = {&RobotCommand_info, RobotCommand_encode_any, RobotCommand_decode_any};
-
-SfStatus RobotCommand_write(const RobotCommand *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                            size_t *length) {
-    return sf_write_message(&RobotCommand_type, message, framing, header, out, capacity, length);
-}
-
-SfStatus RobotCommand_read(RobotCommand *message, SfFraming framing, const SfEvent *frame) {
-    return sf_read_message(&RobotCommand_type, message, framing, frame);
-}
+const SfMessageType RobotCommand_type = {
+    &RobotCommand_info,
+    #ifndef SF_RECEIVE_ONLY
+    RobotCommand_encode_any,
+    #endif
+    #ifndef SF_SEND_ONLY
+    RobotCommand_decode_any,
+    #endif
+};
 
 void RobotCommand_set_order_go_to(RobotCommand *message, const RobotGoTo *value) {
     memset(&message->order, 0, sizeof message->order);
@@ -509,8 +595,12 @@ void RobotAcknowledge_init(RobotAcknowledge *message) {
 }
 
 SfStatus RobotAcknowledge_store(const RobotAcknowledge *message, uint8_t *out) {
+    #if SF_LITTLE_ENDIAN
+    memcpy(out, (const uint8_t *)message, 5);
+    #else
     sf_store_u32(out, message->sequence);
     sf_store_bool(out + 4, message->accepted);
+    #endif
     if (message->note.length > 100) {
         return SF_TOO_LONG;
     }
@@ -525,21 +615,30 @@ SfStatus RobotAcknowledge_store(const RobotAcknowledge *message, uint8_t *out) {
 }
 
 void RobotAcknowledge_load(RobotAcknowledge *message, const SfView *view, size_t at) {
+    #if SF_LITTLE_ENDIAN
+    sf_view_bytes(view, at, (uint8_t *)message, 5);
+    sf_fix_bool(&message->accepted);
+    #else
     message->sequence = sf_view_u32(view, at);
     message->accepted = sf_view_bool(view, at + 4);
+    #endif
     message->note.length = (uint8_t)sf_view_count(view, at + 5, 1, 100);
     sf_view_bytes(view, at + 6, message->note.data, message->note.length);
     message->log.length = (uint16_t)sf_view_count(view, at + 106, 2, 300);
     sf_view_bytes(view, at + 108, message->log.data, message->log.length);
 }
 
+#ifndef SF_RECEIVE_ONLY
 static SfStatus RobotAcknowledge_encode_wire(const RobotAcknowledge *message, uint8_t *out, size_t capacity, size_t *length) {
     SfWriter writer = {out, capacity, 0};
     uint8_t *place;
-    SF_TAKE(place, &writer, 4);
+    SF_TAKE(place, &writer, 5);
+    #if SF_LITTLE_ENDIAN
+    memcpy(place, (const uint8_t *)message, 5);
+    #else
     sf_store_u32(place, message->sequence);
-    SF_TAKE(place, &writer, 1);
-    sf_store_bool(place, message->accepted);
+    sf_store_bool(place + 4, message->accepted);
+    #endif
     if (message->note.length > 100) {
         return SF_TOO_LONG;
     }
@@ -555,17 +654,22 @@ static SfStatus RobotAcknowledge_encode_wire(const RobotAcknowledge *message, ui
     *length = writer.length;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 static SfStatus RobotAcknowledge_decode_wire(RobotAcknowledge *message, const uint8_t *payload, size_t length) {
     SfView view = sf_view_of(payload, length, NULL, 0);
     size_t at = 0;
     size_t size;
-    SF_NEED(&view, at, 4);
+    SF_NEED(&view, at, 5);
+    #if SF_LITTLE_ENDIAN
+    sf_view_bytes(&view, at, (uint8_t *)message, 5);
+    sf_fix_bool(&message->accepted);
+    #else
     message->sequence = sf_view_u32(&view, at);
-    at += 4;
-    SF_NEED(&view, at, 1);
-    message->accepted = sf_view_bool(&view, at);
-    at += 1;
+    message->accepted = sf_view_bool(&view, at + 4);
+    #endif
+    at += 5;
     SF_NEED(&view, at, 1);
     size = sf_view_u8(&view, at);
     if (size > 100) {
@@ -588,7 +692,9 @@ static SfStatus RobotAcknowledge_decode_wire(RobotAcknowledge *message, const ui
     at += size;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_RECEIVE_ONLY
 SfStatus RobotAcknowledge_encode(const RobotAcknowledge *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     *length = 0;
     if (layout == SF_LAYOUT_WIRE) {
@@ -602,7 +708,9 @@ SfStatus RobotAcknowledge_encode(const RobotAcknowledge *message, SfLayout layou
     *length = ROBOT_ACKNOWLEDGE_MAX_SIZE;
     return SF_OK;
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 SfStatus RobotAcknowledge_decode(RobotAcknowledge *message, SfLayout layout, const uint8_t *payload, size_t length) {
     SfView view = sf_view_of(payload, length, NULL, 0);
     if (layout == SF_LAYOUT_WIRE) {
@@ -613,6 +721,7 @@ SfStatus RobotAcknowledge_decode(RobotAcknowledge *message, SfLayout layout, con
     RobotAcknowledge_load(message, &view, 0);
     return SF_OK;
 }
+#endif
 
 bool RobotAcknowledge_equals(const RobotAcknowledge *message, const RobotAcknowledge *other) {
     if (message->sequence != other->sequence) {
@@ -630,39 +739,44 @@ bool RobotAcknowledge_equals(const RobotAcknowledge *message, const RobotAcknowl
     return true;
 }
 
+#ifndef SF_RECEIVE_ONLY
 static SfStatus RobotAcknowledge_encode_any(const void *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {
     return RobotAcknowledge_encode((const RobotAcknowledge *)message, layout, out, capacity, length);
 }
+#endif
 
+#ifndef SF_SEND_ONLY
 static SfStatus RobotAcknowledge_decode_any(void *message, SfLayout layout, const uint8_t *payload, size_t length) {
     return RobotAcknowledge_decode((RobotAcknowledge *)message, layout, payload, length);
 }
+#endif
 
-static const SfMessageInfo RobotAcknowledge_info = {ROBOT_ACKNOWLEDGE_MSG_ID, ROBOT_ACKNOWLEDGE_MAX_SIZE, ROBOT_ACKNOWLEDGE_BASE_SIZE, ROBOT_ACKNOWLEDGE_MIN_SIZE, {ROBOT_ACKNOWLEDGE_MAGIC1, ROBOT_ACKNOWLEDGE_MAGIC2}, "robot.Acknowledge"};
+static const SfMessageInfo RobotAcknowledge_info = SF_INFO(ROBOT_ACKNOWLEDGE_MSG_ID, ROBOT_ACKNOWLEDGE_MAX_SIZE, ROBOT_ACKNOWLEDGE_BASE_SIZE, ROBOT_ACKNOWLEDGE_MIN_SIZE, ROBOT_ACKNOWLEDGE_MAGIC1, ROBOT_ACKNOWLEDGE_MAGIC2, "robot.Acknowledge");
 
-const SfMessageType RobotAcknowledge_type = {&RobotAcknowledge_info, RobotAcknowledge_encode_any, RobotAcknowledge_decode_any};
-
-SfStatus RobotAcknowledge_write(const RobotAcknowledge *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                                size_t *length) {
-    return sf_write_message(&RobotAcknowledge_type, message, framing, header, out, capacity, length);
-}
-
-SfStatus RobotAcknowledge_read(RobotAcknowledge *message, SfFraming framing, const SfEvent *frame) {
-    return sf_read_message(&RobotAcknowledge_type, message, framing, frame);
-}
-
-static const SfMessageInfo Robot_messages[] = {
-    {ROBOT_TELEMETRY_MSG_ID, ROBOT_TELEMETRY_MAX_SIZE, ROBOT_TELEMETRY_BASE_SIZE, ROBOT_TELEMETRY_MIN_SIZE, {ROBOT_TELEMETRY_MAGIC1, ROBOT_TELEMETRY_MAGIC2}, "robot.Telemetry"},
-    {ROBOT_GO_TO_MSG_ID, ROBOT_GO_TO_MAX_SIZE, ROBOT_GO_TO_BASE_SIZE, ROBOT_GO_TO_MIN_SIZE, {ROBOT_GO_TO_MAGIC1, ROBOT_GO_TO_MAGIC2}, "robot.GoTo"},
-    {ROBOT_HALT_MSG_ID, ROBOT_HALT_MAX_SIZE, ROBOT_HALT_BASE_SIZE, ROBOT_HALT_MIN_SIZE, {ROBOT_HALT_MAGIC1, ROBOT_HALT_MAGIC2}, "robot.Halt"},
-    {ROBOT_COMMAND_MSG_ID, ROBOT_COMMAND_MAX_SIZE, ROBOT_COMMAND_BASE_SIZE, ROBOT_COMMAND_MIN_SIZE, {ROBOT_COMMAND_MAGIC1, ROBOT_COMMAND_MAGIC2}, "robot.Command"},
-    {ROBOT_ACKNOWLEDGE_MSG_ID, ROBOT_ACKNOWLEDGE_MAX_SIZE, ROBOT_ACKNOWLEDGE_BASE_SIZE, ROBOT_ACKNOWLEDGE_MIN_SIZE, {ROBOT_ACKNOWLEDGE_MAGIC1, ROBOT_ACKNOWLEDGE_MAGIC2}, "robot.Acknowledge"},
+const SfMessageType RobotAcknowledge_type = {
+    &RobotAcknowledge_info,
+    #ifndef SF_RECEIVE_ONLY
+    RobotAcknowledge_encode_any,
+    #endif
+    #ifndef SF_SEND_ONLY
+    RobotAcknowledge_decode_any,
+    #endif
 };
 
-const SfPackage Robot_package = {"robot", Robot_messages, 5};
+#ifndef SF_SEND_ONLY
+static const SfMessageInfo Robot_messages[] = {
+    SF_INFO(ROBOT_TELEMETRY_MSG_ID, ROBOT_TELEMETRY_MAX_SIZE, ROBOT_TELEMETRY_BASE_SIZE, ROBOT_TELEMETRY_MIN_SIZE, ROBOT_TELEMETRY_MAGIC1, ROBOT_TELEMETRY_MAGIC2, "robot.Telemetry"),
+    SF_INFO(ROBOT_GO_TO_MSG_ID, ROBOT_GO_TO_MAX_SIZE, ROBOT_GO_TO_BASE_SIZE, ROBOT_GO_TO_MIN_SIZE, ROBOT_GO_TO_MAGIC1, ROBOT_GO_TO_MAGIC2, "robot.GoTo"),
+    SF_INFO(ROBOT_HALT_MSG_ID, ROBOT_HALT_MAX_SIZE, ROBOT_HALT_BASE_SIZE, ROBOT_HALT_MIN_SIZE, ROBOT_HALT_MAGIC1, ROBOT_HALT_MAGIC2, "robot.Halt"),
+    SF_INFO(ROBOT_COMMAND_MSG_ID, ROBOT_COMMAND_MAX_SIZE, ROBOT_COMMAND_BASE_SIZE, ROBOT_COMMAND_MIN_SIZE, ROBOT_COMMAND_MAGIC1, ROBOT_COMMAND_MAGIC2, "robot.Command"),
+    SF_INFO(ROBOT_ACKNOWLEDGE_MSG_ID, ROBOT_ACKNOWLEDGE_MAX_SIZE, ROBOT_ACKNOWLEDGE_BASE_SIZE, ROBOT_ACKNOWLEDGE_MIN_SIZE, ROBOT_ACKNOWLEDGE_MAGIC1, ROBOT_ACKNOWLEDGE_MAGIC2, "robot.Acknowledge"),
+};
+
+const SfPackage Robot_package = SF_PACKAGE("robot", Robot_messages, 5);
 
 static const SfPackage *const Robot_packages[] = {
     &Robot_package,
 };
 
 const SfLookup Robot_lookup = {Robot_packages, 1};
+#endif

@@ -38,11 +38,15 @@ typedef char RobotVector3_is_packed[sizeof(RobotVector3) == ROBOT_VECTOR3_MAX_SI
 /* A new message: defaults, and nothing set. */
 void RobotVector3_init(RobotVector3 *message);
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes the payload; a buffer of MAX_SIZE is always enough. */
 SfStatus RobotVector3_encode(const RobotVector3 *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length);
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded. */
 SfStatus RobotVector3_decode(RobotVector3 *message, SfLayout layout, const uint8_t *payload, size_t length);
+#endif
 
 /* Compares what counts; a NaN equals nothing, as everywhere in C. */
 bool RobotVector3_equals(const RobotVector3 *message, const RobotVector3 *other);
@@ -78,11 +82,15 @@ typedef char RobotTelemetry_is_packed[sizeof(RobotTelemetry) == ROBOT_TELEMETRY_
 /* A new message: defaults, and nothing set. */
 void RobotTelemetry_init(RobotTelemetry *message);
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes the payload; a buffer of MAX_SIZE is always enough. */
 SfStatus RobotTelemetry_encode(const RobotTelemetry *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length);
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded. */
 SfStatus RobotTelemetry_decode(RobotTelemetry *message, SfLayout layout, const uint8_t *payload, size_t length);
+#endif
 
 /* Compares what counts; a NaN equals nothing, as everywhere in C. */
 bool RobotTelemetry_equals(const RobotTelemetry *message, const RobotTelemetry *other);
@@ -90,12 +98,30 @@ bool RobotTelemetry_equals(const RobotTelemetry *message, const RobotTelemetry *
 /* For sf_client_send() and other functions that take any message. */
 extern const SfMessageType RobotTelemetry_type;
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes a frame. */
-SfStatus RobotTelemetry_write(const RobotTelemetry *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                              size_t *length);
+static inline SfStatus RobotTelemetry_write(const RobotTelemetry *message, SfFraming framing, SfHeader header, uint8_t *out,
+                                            size_t capacity, size_t *length) {
+    size_t payload = 0;
+    SfStatus status = SF_BUFFER_TOO_SHORT;
+    if (capacity >= sf_framing_overhead(framing)) {
+        const size_t head = sf_framing_header_length(framing);
+        status = RobotTelemetry_encode(message, sf_framing_layout(framing), out + head, capacity - head, &payload);
+    }
+    return sf_finish_frame(status, framing, header, ROBOT_TELEMETRY_MSG_ID, ROBOT_TELEMETRY_MAX_SIZE, ROBOT_TELEMETRY_BASE_SIZE, ROBOT_TELEMETRY_MAGIC1,
+                           ROBOT_TELEMETRY_MAGIC2, payload, out, capacity, length);
+}
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads the message in a good frame. */
-SfStatus RobotTelemetry_read(RobotTelemetry *message, SfFraming framing, const SfEvent *frame);
+static inline SfStatus RobotTelemetry_read(RobotTelemetry *message, SfFraming framing, const SfEvent *frame) {
+    if (frame->kind != SF_EVENT_FRAME || frame->id != ROBOT_TELEMETRY_MSG_ID) {
+        return SF_OTHER_MESSAGE;
+    }
+    return RobotTelemetry_decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);
+}
+#endif
 
 /* The fixed layout as a part of other messages; for generated code. */
 SfStatus RobotTelemetry_store(const RobotTelemetry *message, uint8_t *out);
@@ -122,11 +148,15 @@ typedef char RobotGoTo_is_packed[sizeof(RobotGoTo) == ROBOT_GO_TO_MAX_SIZE ? 1 :
 /* A new message: defaults, and nothing set. */
 void RobotGoTo_init(RobotGoTo *message);
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes the payload; a buffer of MAX_SIZE is always enough. */
 SfStatus RobotGoTo_encode(const RobotGoTo *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length);
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded. */
 SfStatus RobotGoTo_decode(RobotGoTo *message, SfLayout layout, const uint8_t *payload, size_t length);
+#endif
 
 /* Compares what counts; a NaN equals nothing, as everywhere in C. */
 bool RobotGoTo_equals(const RobotGoTo *message, const RobotGoTo *other);
@@ -134,12 +164,35 @@ bool RobotGoTo_equals(const RobotGoTo *message, const RobotGoTo *other);
 /* For sf_client_send() and other functions that take any message. */
 extern const SfMessageType RobotGoTo_type;
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes a frame. */
-SfStatus RobotGoTo_write(const RobotGoTo *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                         size_t *length);
+static inline SfStatus RobotGoTo_write(const RobotGoTo *message, SfFraming framing, SfHeader header, uint8_t *out,
+                                       size_t capacity, size_t *length) {
+    #if SF_LITTLE_ENDIAN
+    return sf_write_image(framing, header, ROBOT_GO_TO_MSG_ID, ROBOT_GO_TO_BASE_SIZE, ROBOT_GO_TO_MAGIC1, ROBOT_GO_TO_MAGIC2, message,
+                          ROBOT_GO_TO_MAX_SIZE, out, capacity, length);
+    #else
+    size_t payload = 0;
+    SfStatus status = SF_BUFFER_TOO_SHORT;
+    if (capacity >= sf_framing_overhead(framing)) {
+        const size_t head = sf_framing_header_length(framing);
+        status = RobotGoTo_encode(message, sf_framing_layout(framing), out + head, capacity - head, &payload);
+    }
+    return sf_finish_frame(status, framing, header, ROBOT_GO_TO_MSG_ID, ROBOT_GO_TO_MAX_SIZE, ROBOT_GO_TO_BASE_SIZE, ROBOT_GO_TO_MAGIC1,
+                           ROBOT_GO_TO_MAGIC2, payload, out, capacity, length);
+    #endif
+}
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads the message in a good frame. */
-SfStatus RobotGoTo_read(RobotGoTo *message, SfFraming framing, const SfEvent *frame);
+static inline SfStatus RobotGoTo_read(RobotGoTo *message, SfFraming framing, const SfEvent *frame) {
+    if (frame->kind != SF_EVENT_FRAME || frame->id != ROBOT_GO_TO_MSG_ID) {
+        return SF_OTHER_MESSAGE;
+    }
+    return RobotGoTo_decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);
+}
+#endif
 
 /* The fixed layout as a part of other messages; for generated code. */
 SfStatus RobotGoTo_store(const RobotGoTo *message, uint8_t *out);
@@ -168,11 +221,15 @@ typedef char RobotHalt_is_packed[sizeof(RobotHalt) == ROBOT_HALT_MAX_SIZE ? 1 : 
 /* A new message: defaults, and nothing set. */
 void RobotHalt_init(RobotHalt *message);
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes the payload; a buffer of MAX_SIZE is always enough. */
 SfStatus RobotHalt_encode(const RobotHalt *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length);
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded. */
 SfStatus RobotHalt_decode(RobotHalt *message, SfLayout layout, const uint8_t *payload, size_t length);
+#endif
 
 /* Compares what counts; a NaN equals nothing, as everywhere in C. */
 bool RobotHalt_equals(const RobotHalt *message, const RobotHalt *other);
@@ -180,12 +237,30 @@ bool RobotHalt_equals(const RobotHalt *message, const RobotHalt *other);
 /* For sf_client_send() and other functions that take any message. */
 extern const SfMessageType RobotHalt_type;
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes a frame. */
-SfStatus RobotHalt_write(const RobotHalt *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                         size_t *length);
+static inline SfStatus RobotHalt_write(const RobotHalt *message, SfFraming framing, SfHeader header, uint8_t *out,
+                                       size_t capacity, size_t *length) {
+    size_t payload = 0;
+    SfStatus status = SF_BUFFER_TOO_SHORT;
+    if (capacity >= sf_framing_overhead(framing)) {
+        const size_t head = sf_framing_header_length(framing);
+        status = RobotHalt_encode(message, sf_framing_layout(framing), out + head, capacity - head, &payload);
+    }
+    return sf_finish_frame(status, framing, header, ROBOT_HALT_MSG_ID, ROBOT_HALT_MAX_SIZE, ROBOT_HALT_BASE_SIZE, ROBOT_HALT_MAGIC1,
+                           ROBOT_HALT_MAGIC2, payload, out, capacity, length);
+}
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads the message in a good frame. */
-SfStatus RobotHalt_read(RobotHalt *message, SfFraming framing, const SfEvent *frame);
+static inline SfStatus RobotHalt_read(RobotHalt *message, SfFraming framing, const SfEvent *frame) {
+    if (frame->kind != SF_EVENT_FRAME || frame->id != ROBOT_HALT_MSG_ID) {
+        return SF_OTHER_MESSAGE;
+    }
+    return RobotHalt_decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);
+}
+#endif
 
 /* The fixed layout as a part of other messages; for generated code. */
 SfStatus RobotHalt_store(const RobotHalt *message, uint8_t *out);
@@ -225,11 +300,15 @@ typedef char RobotCommand_is_packed[sizeof(RobotCommand) == ROBOT_COMMAND_MAX_SI
 /* A new message: defaults, and nothing set. */
 void RobotCommand_init(RobotCommand *message);
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes the payload; a buffer of MAX_SIZE is always enough. */
 SfStatus RobotCommand_encode(const RobotCommand *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length);
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded. */
 SfStatus RobotCommand_decode(RobotCommand *message, SfLayout layout, const uint8_t *payload, size_t length);
+#endif
 
 /* Compares what counts; a NaN equals nothing, as everywhere in C. */
 bool RobotCommand_equals(const RobotCommand *message, const RobotCommand *other);
@@ -237,12 +316,30 @@ bool RobotCommand_equals(const RobotCommand *message, const RobotCommand *other)
 /* For sf_client_send() and other functions that take any message. */
 extern const SfMessageType RobotCommand_type;
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes a frame. */
-SfStatus RobotCommand_write(const RobotCommand *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                            size_t *length);
+static inline SfStatus RobotCommand_write(const RobotCommand *message, SfFraming framing, SfHeader header, uint8_t *out,
+                                          size_t capacity, size_t *length) {
+    size_t payload = 0;
+    SfStatus status = SF_BUFFER_TOO_SHORT;
+    if (capacity >= sf_framing_overhead(framing)) {
+        const size_t head = sf_framing_header_length(framing);
+        status = RobotCommand_encode(message, sf_framing_layout(framing), out + head, capacity - head, &payload);
+    }
+    return sf_finish_frame(status, framing, header, ROBOT_COMMAND_MSG_ID, ROBOT_COMMAND_MAX_SIZE, ROBOT_COMMAND_BASE_SIZE, ROBOT_COMMAND_MAGIC1,
+                           ROBOT_COMMAND_MAGIC2, payload, out, capacity, length);
+}
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads the message in a good frame. */
-SfStatus RobotCommand_read(RobotCommand *message, SfFraming framing, const SfEvent *frame);
+static inline SfStatus RobotCommand_read(RobotCommand *message, SfFraming framing, const SfEvent *frame) {
+    if (frame->kind != SF_EVENT_FRAME || frame->id != ROBOT_COMMAND_MSG_ID) {
+        return SF_OTHER_MESSAGE;
+    }
+    return RobotCommand_decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);
+}
+#endif
 
 /* Sets `go_to` of `order`. */
 void RobotCommand_set_order_go_to(RobotCommand *message, const RobotGoTo *value);
@@ -282,11 +379,15 @@ typedef char RobotAcknowledge_is_packed[sizeof(RobotAcknowledge) == ROBOT_ACKNOW
 /* A new message: defaults, and nothing set. */
 void RobotAcknowledge_init(RobotAcknowledge *message);
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes the payload; a buffer of MAX_SIZE is always enough. */
 SfStatus RobotAcknowledge_encode(const RobotAcknowledge *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length);
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded. */
 SfStatus RobotAcknowledge_decode(RobotAcknowledge *message, SfLayout layout, const uint8_t *payload, size_t length);
+#endif
 
 /* Compares what counts; a NaN equals nothing, as everywhere in C. */
 bool RobotAcknowledge_equals(const RobotAcknowledge *message, const RobotAcknowledge *other);
@@ -294,22 +395,42 @@ bool RobotAcknowledge_equals(const RobotAcknowledge *message, const RobotAcknowl
 /* For sf_client_send() and other functions that take any message. */
 extern const SfMessageType RobotAcknowledge_type;
 
+#ifndef SF_RECEIVE_ONLY
 /* Writes a frame. */
-SfStatus RobotAcknowledge_write(const RobotAcknowledge *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,
-                                size_t *length);
+static inline SfStatus RobotAcknowledge_write(const RobotAcknowledge *message, SfFraming framing, SfHeader header, uint8_t *out,
+                                              size_t capacity, size_t *length) {
+    size_t payload = 0;
+    SfStatus status = SF_BUFFER_TOO_SHORT;
+    if (capacity >= sf_framing_overhead(framing)) {
+        const size_t head = sf_framing_header_length(framing);
+        status = RobotAcknowledge_encode(message, sf_framing_layout(framing), out + head, capacity - head, &payload);
+    }
+    return sf_finish_frame(status, framing, header, ROBOT_ACKNOWLEDGE_MSG_ID, ROBOT_ACKNOWLEDGE_MAX_SIZE, ROBOT_ACKNOWLEDGE_BASE_SIZE, ROBOT_ACKNOWLEDGE_MAGIC1,
+                           ROBOT_ACKNOWLEDGE_MAGIC2, payload, out, capacity, length);
+}
+#endif
 
+#ifndef SF_SEND_ONLY
 /* Reads the message in a good frame. */
-SfStatus RobotAcknowledge_read(RobotAcknowledge *message, SfFraming framing, const SfEvent *frame);
+static inline SfStatus RobotAcknowledge_read(RobotAcknowledge *message, SfFraming framing, const SfEvent *frame) {
+    if (frame->kind != SF_EVENT_FRAME || frame->id != ROBOT_ACKNOWLEDGE_MSG_ID) {
+        return SF_OTHER_MESSAGE;
+    }
+    return RobotAcknowledge_decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);
+}
+#endif
 
 /* The fixed layout as a part of other messages; for generated code. */
 SfStatus RobotAcknowledge_store(const RobotAcknowledge *message, uint8_t *out);
 void RobotAcknowledge_load(RobotAcknowledge *message, const SfView *view, size_t at);
 
+#ifndef SF_SEND_ONLY
 /* The messages of this package that can be framed. */
 extern const SfPackage Robot_package;
 
-/* This package and all that it was compiled with; its own messages win when ids meet. */
+/* This package and all that it imports; its own messages win when ids meet. */
 extern const SfLookup Robot_lookup;
+#endif
 
 #ifdef __cplusplus
 }

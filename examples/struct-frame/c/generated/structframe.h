@@ -11,6 +11,16 @@
  *           a transport that you supply.
  *
  * All functions accept any bytes from the other side. No function keeps a pointer longer than its comment says.
+ *
+ * Switches, to be the same for every file of a program:
+ *   SF_SEND_ONLY       leaves out everything that reads
+ *   SF_RECEIVE_ONLY    leaves out everything that writes
+ *   SF_NO_SEARCH       leaves out the search for good frames inside failed ones: a damaged length may then swallow frames
+ *   SF_NO_NAMES        leaves out the names of messages
+ *   SF_NO_COUNTERS     leaves out what readers count
+ *   SF_ONLY_FRAMING    a payload kind such as SF_PAYLOAD_EXTENDED: every framing in use is Basic with this kind, whatever is
+ *                      asked for at run time, which makes the code smaller
+ *   SF_SMALL_CHECKSUM  1: the checksum is a short loop; 0: also one for vector units. Found out when not given
  */
 #ifndef STRUCTFRAME_H
 #define STRUCTFRAME_H
@@ -19,6 +29,37 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#if defined(SF_SEND_ONLY) && defined(SF_RECEIVE_ONLY)
+#error "SF_SEND_ONLY and SF_RECEIVE_ONLY leave nothing"
+#endif
+
+/* True where multi-byte numbers lie in memory as on the wire: there a packed struct is its own fixed layout. */
+#ifndef SF_LITTLE_ENDIAN
+#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
+#define SF_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#elif defined(_M_IX86) || defined(_M_X64) || defined(_M_ARM) || defined(_M_ARM64)
+#define SF_LITTLE_ENDIAN 1
+#else
+#define SF_LITTLE_ENDIAN 0 /* not known: field by field is always right */
+#endif
+#endif
+
+/* For what costs nothing when its arguments are known at compile time. */
+#if defined(__GNUC__)
+#define SF_INLINE static inline __attribute__((always_inline))
+#else
+#define SF_INLINE static inline
+#endif
+
+#ifndef SF_SMALL_CHECKSUM
+#if defined(__SSE2__) || defined(_M_X64) || defined(__ARM_NEON) || defined(_M_ARM64) || defined(__ALTIVEC__) ||        \
+    defined(__riscv_vector)
+#define SF_SMALL_CHECKSUM 0
+#else
+#define SF_SMALL_CHECKSUM 1
+#endif
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,11 +116,42 @@ typedef struct SfFraming {
 } SfFraming;
 
 /* The five profiles. */
-extern const SfFraming SF_STANDARD; /* Basic + Default */
-extern const SfFraming SF_SENSOR;   /* Tiny + Minimal */
-extern const SfFraming SF_IPC;      /* None + Minimal */
-extern const SfFraming SF_BULK;     /* Basic + Extended */
-extern const SfFraming SF_NETWORK;  /* Basic + ExtendedMultiSystemStream */
+static const SfFraming SF_STANDARD = {SF_HEADER_BASIC, SF_PAYLOAD_DEFAULT};
+static const SfFraming SF_SENSOR = {SF_HEADER_TINY, SF_PAYLOAD_MINIMAL};
+static const SfFraming SF_IPC = {SF_HEADER_NONE, SF_PAYLOAD_MINIMAL};
+static const SfFraming SF_BULK = {SF_HEADER_BASIC, SF_PAYLOAD_EXTENDED};
+static const SfFraming SF_NETWORK = {SF_HEADER_BASIC, SF_PAYLOAD_EXTENDED_MULTI_SYSTEM_STREAM};
+
+/* What stands before the payload, worked out from a framing: start bytes, SEQ, SYS and COMP, length, PKG, and always MSG. */
+typedef struct SfShape {
+    uint8_t start[2];
+    uint8_t start_length;
+    uint8_t sequence;     /* bytes of SEQ: 0 or 1 */
+    uint8_t system;       /* bytes of SYS and COMP: 0 or 2 */
+    uint8_t length_bytes; /* 0, 1 or 2; with a length there is a checksum behind the payload */
+    uint8_t package;      /* bytes of PKG: 0 or 1 */
+    uint8_t header;       /* all of them */
+} SfShape;
+
+SF_INLINE SfShape sf_shape(SfFraming framing) {
+#ifdef SF_ONLY_FRAMING
+    framing.header = SF_HEADER_BASIC;
+    framing.payload = SF_ONLY_FRAMING;
+#endif
+    /* One bit for each payload kind; a kind that does not exist is Minimal. */
+    const unsigned kind = (unsigned)framing.payload < 9u ? (unsigned)framing.payload : 0u;
+    SfShape shape;
+    shape.start_length = framing.header == SF_HEADER_BASIC ? 2 : framing.header == SF_HEADER_TINY ? 1 : 0;
+    shape.start[1] = (uint8_t)(0x70u + kind);
+    shape.start[0] = framing.header == SF_HEADER_BASIC ? 0x90 : shape.start[1];
+    shape.sequence = (uint8_t)(0x1c0u >> kind & 1u);
+    shape.system = (uint8_t)((0x1a0u >> kind & 1u) << 1);
+    shape.length_bytes = (uint8_t)((kind != 0) + (0x118u >> kind & 1u));
+    shape.package = (uint8_t)(0x114u >> kind & 1u);
+    shape.header =
+        (uint8_t)(shape.start_length + shape.sequence + shape.system + shape.length_bytes + shape.package + 1);
+    return shape;
+}
 
 /* Which of the two layouts a payload has: the framing decides. */
 typedef enum SfLayout {
@@ -88,16 +160,23 @@ typedef enum SfLayout {
 } SfLayout;
 
 /* The layout of payloads in this framing. */
-SfLayout sf_framing_layout(SfFraming framing);
+SF_INLINE SfLayout sf_framing_layout(SfFraming framing) {
+    return sf_shape(framing).length_bytes > 0 ? SF_LAYOUT_WIRE : SF_LAYOUT_FIXED;
+}
 
 /* Bytes before the payload. */
-size_t sf_framing_header_length(SfFraming framing);
+SF_INLINE size_t sf_framing_header_length(SfFraming framing) { return sf_shape(framing).header; }
 
 /* Bytes before and after the payload. */
-size_t sf_framing_overhead(SfFraming framing);
+SF_INLINE size_t sf_framing_overhead(SfFraming framing) {
+    const SfShape shape = sf_shape(framing);
+    return shape.header + (shape.length_bytes > 0 ? 2u : 0u);
+}
 
 /* The longest payload. */
-size_t sf_framing_max_payload(SfFraming framing);
+SF_INLINE size_t sf_framing_max_payload(SfFraming framing) {
+    return sf_shape(framing).length_bytes == 1 ? 0xff : 0xffff;
+}
 
 /* More than any framing adds to a payload; for buffers such as uint8_t out[X_MAX_SIZE + SF_MAX_OVERHEAD]. */
 #define SF_MAX_OVERHEAD 16
@@ -111,12 +190,29 @@ typedef struct SfMessageInfo {
     uint16_t base_size;
     uint16_t min_size;
     uint8_t magic[2]; /* seeds of the checksum */
+#ifndef SF_NO_NAMES
     const char *name; /* "package.Message" */
+#endif
 } SfMessageInfo;
+
+/* A package, and an entry of its table of messages. */
+#ifndef SF_NO_NAMES
+#define SF_PACKAGE(name, messages, count)                                                                              \
+    { (name), (messages), (count) }
+#define SF_INFO(id, max_size, base_size, min_size, magic1, magic2, name)                                               \
+    { (id), (max_size), (base_size), (min_size), {(magic1), (magic2)}, (name) }
+#else
+#define SF_PACKAGE(name, messages, count)                                                                              \
+    { (messages), (count) }
+#define SF_INFO(id, max_size, base_size, min_size, magic1, magic2, name)                                               \
+    { (id), (max_size), (base_size), (min_size), {(magic1), (magic2)} }
+#endif
 
 /* The messages of one generated package, by ascending id. */
 typedef struct SfPackage {
+#ifndef SF_NO_NAMES
     const char *name;
+#endif
     const SfMessageInfo *messages;
     size_t count;
 } SfPackage;
@@ -133,8 +229,12 @@ const SfMessageInfo *sf_lookup_find(const SfLookup *lookup, uint16_t id);
 /* A message type with its generated functions, for code that handles any message. */
 typedef struct SfMessageType {
     const SfMessageInfo *info;
+#ifndef SF_RECEIVE_ONLY
     SfStatus (*encode)(const void *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length);
+#endif
+#ifndef SF_SEND_ONLY
     SfStatus (*decode)(void *message, SfLayout layout, const uint8_t *payload, size_t length);
+#endif
 } SfMessageType;
 
 /* What a frame says besides its payload; zero where its framing has no such field. */
@@ -144,6 +244,49 @@ typedef struct SfHeader {
     uint8_t component;
 } SfHeader;
 
+/* ---- Checksum ------------------------------------------------------------------------------------------------- */
+
+/* Two sums modulo 256: of the bytes (low byte), and of the first sum after each byte (high byte). */
+typedef uint_fast16_t SfSums;
+
+#if !SF_SMALL_CHECKSUM
+/* The sums after more bytes, lane by lane: for many bytes on machines with vector units. */
+SfSums sf_sums_of_many(SfSums sums, const uint8_t *bytes, size_t length);
+#endif
+
+/* The sums after more bytes. */
+static inline SfSums sf_sums(SfSums sums, const uint8_t *bytes, size_t length) {
+    uint32_t a = (uint32_t)sums & 0xffu;
+    uint32_t b = (uint32_t)sums >> 8;
+    const uint8_t *const end = bytes + length;
+#if !SF_SMALL_CHECKSUM
+    if (length >= 64) {
+        return sf_sums_of_many(sums, bytes, length);
+    }
+#endif
+    while (bytes != end) {
+        a += *bytes++;
+        b += a;
+    }
+    return (SfSums)((b & 0xffu) << 8 | (a & 0xffu));
+}
+
+/* The sums over what follows the start bytes: `length` bytes up to the end of the payload, with the seeds behind the first
+   `base` of them. */
+static inline SfSums sf_seeded_sums(const uint8_t *bytes, size_t length, size_t base, uint8_t magic1, uint8_t magic2) {
+    const size_t first = base < length ? base : length;
+    SfSums sums = sf_sums(0, bytes, first);
+    uint32_t a = (uint32_t)sums & 0xffu;
+    uint32_t b = (uint32_t)sums >> 8;
+    a += magic1;
+    b += a;
+    a += magic2;
+    b += a;
+    sums = (SfSums)((b & 0xffu) << 8 | (a & 0xffu));
+    return first < length ? sf_sums(sums, bytes + first, length - first) : sums;
+}
+
+#ifndef SF_RECEIVE_ONLY
 /* ---- Writing -------------------------------------------------------------------------------------------------- */
 
 /* Writes a frame around a payload that has the layout of the framing. Nothing is written unless SF_OK. */
@@ -154,6 +297,92 @@ SfStatus sf_write_frame(SfFraming framing, SfHeader header, const SfMessageInfo 
 SfStatus sf_write_message(const SfMessageType *type, const void *message, SfFraming framing, SfHeader header,
                           uint8_t *out, size_t capacity, size_t *length);
 
+/* Whether a framing can carry this; for generated code. */
+SF_INLINE SfStatus sf_carries(SfFraming framing, uint16_t id, size_t max_size, size_t payload_length,
+                                  size_t capacity) {
+    const SfShape shape = sf_shape(framing);
+    if (id > 0xff && shape.package == 0) {
+        return SF_ID_TOO_LARGE;
+    }
+    if (shape.length_bytes == 0 && payload_length != max_size) {
+        return SF_PAYLOAD_NOT_WHOLE;
+    }
+    if (payload_length > (shape.length_bytes == 1 ? 0xffu : 0xffffu)) {
+        return SF_PAYLOAD_TOO_LONG;
+    }
+    return capacity < shape.header + (shape.length_bytes > 0 ? 2u : 0u) + payload_length ? SF_BUFFER_TOO_SHORT : SF_OK;
+}
+
+/* Writes what stands around a payload that stands at its place already; returns the length of the frame. For generated
+   code, which has asked sf_carries(). */
+SF_INLINE size_t sf_seal(SfFraming framing, SfHeader header, uint16_t id, size_t base_size, uint8_t magic1,
+                             uint8_t magic2, size_t payload_length, uint8_t *out) {
+    const SfShape shape = sf_shape(framing);
+    size_t at = shape.start_length;
+    if (shape.start_length > 0) {
+        out[0] = shape.start[0];
+    }
+    if (shape.start_length > 1) {
+        out[1] = shape.start[1];
+    }
+    if (shape.sequence > 0) {
+        out[at++] = header.sequence;
+    }
+    if (shape.system > 0) {
+        out[at++] = header.system;
+        out[at++] = header.component;
+    }
+    if (shape.length_bytes > 0) {
+        out[at++] = (uint8_t)payload_length;
+    }
+    if (shape.length_bytes > 1) {
+        out[at++] = (uint8_t)(payload_length >> 8);
+    }
+    if (shape.package > 0) {
+        out[at++] = (uint8_t)(id >> 8);
+    }
+    out[at++] = (uint8_t)id;
+    if (shape.length_bytes > 0) {
+        const size_t fields = at - shape.start_length;
+        const SfSums sums = sf_seeded_sums(out + shape.start_length, fields + payload_length, fields + base_size,
+                                           magic1, magic2);
+        out[at + payload_length] = (uint8_t)sums;
+        out[at + payload_length + 1] = (uint8_t)(sums >> 8);
+        at += 2;
+    }
+    return at + payload_length;
+}
+
+/* The end of writing a message: `status` is what came of encoding `payload_length` bytes at their place. For generated
+   code. */
+SF_INLINE SfStatus sf_finish_frame(SfStatus status, SfFraming framing, SfHeader header, uint16_t id,
+                                       size_t max_size, size_t base_size, uint8_t magic1, uint8_t magic2,
+                                       size_t payload_length, uint8_t *out, size_t capacity, size_t *length) {
+    *length = 0;
+    if (status == SF_OK) {
+        status = sf_carries(framing, id, max_size, payload_length, capacity);
+    }
+    if (status == SF_OK) {
+        *length = sf_seal(framing, header, id, base_size, magic1, magic2, payload_length, out);
+    }
+    return status;
+}
+
+/* Writes a frame around bytes that are the payload already: a packed struct. For generated code. */
+SF_INLINE SfStatus sf_write_image(SfFraming framing, SfHeader header, uint16_t id, size_t base_size,
+                                      uint8_t magic1, uint8_t magic2, const void *image, size_t size, uint8_t *out,
+                                      size_t capacity, size_t *length) {
+    const SfStatus status = sf_carries(framing, id, size, size, capacity);
+    *length = 0;
+    if (status == SF_OK) {
+        memcpy(out + sf_shape(framing).header, image, size);
+        *length = sf_seal(framing, header, id, base_size, magic1, magic2, size, out);
+    }
+    return status;
+}
+#endif
+
+#ifndef SF_SEND_ONLY
 /* ---- Reading -------------------------------------------------------------------------------------------------- */
 
 /* What a reader found. */
@@ -198,33 +427,36 @@ typedef struct SfCounters {
     uint32_t seq_gaps;        /* sequence numbers that do not follow the frame before */
 } SfCounters;
 
-/* A part of the input. */
-typedef struct SfSpan {
-    uint64_t start;
-    uint64_t end;
-} SfSpan;
-
-/* The one state machine behind both readers. Its members are its own business. */
+/* The one state machine behind both readers. Its members are its own business: positions are counted from the first byte
+   at hand, which stands at `base` of the input. */
 typedef struct SfMachine {
-    SfFraming framing;
     const SfLookup *lookup;
-    uint64_t capacity;
-    uint64_t position;
-    uint64_t run;
-    uint64_t false_bytes;
-    bool has_open;
-    SfSpan open;
-    bool has_rescan;
-    SfSpan rescan_starts;
-    uint64_t rescan_end;
-    bool rescan_remembers;
-    uint64_t oversized_end;
-    uint64_t need;
-    bool has_compared;
-    uint64_t compared;
+    uint64_t base;
+    size_t capacity;
+    size_t position;
+    size_t need;
+    size_t noise;       /* bytes before `position` since the last event */
+    size_t false_bytes; /* those of them that looked like a start */
+    size_t oversized_end;
+#ifndef SF_ONLY_FRAMING
+    SfShape shape;
+#endif
+    bool compared;
     bool has_sequence;
     uint8_t sequence;
+#ifndef SF_NO_SEARCH
+    bool has_open;
+    bool has_rescan;
+    bool rescan_remembers;
+    size_t open_start;
+    size_t open_end;
+    size_t rescan_at;
+    size_t rescan_to;
+    size_t rescan_end;
+#endif
+#ifndef SF_NO_COUNTERS
     SfCounters counters;
+#endif
 } SfMachine;
 
 /* Reads a whole buffer. */
@@ -256,9 +488,7 @@ typedef void (*SfEventHandler)(void *context, const SfEvent *event);
 typedef struct SfStream {
     SfMachine machine;
     uint8_t *buffer;
-    size_t capacity;
     size_t filled;
-    uint64_t base;
 } SfStream;
 
 /* Begins to read; `buffer` and `lookup` must outlive the stream. */
@@ -276,6 +506,9 @@ void sf_stream_reset(SfStream *stream);
 /* Bytes of the incomplete frame that is waited for. */
 size_t sf_stream_partial(const SfStream *stream);
 
+#endif
+
+#if !defined(SF_SEND_ONLY) && !defined(SF_RECEIVE_ONLY)
 /* ---- Client --------------------------------------------------------------------------------------------------- */
 
 /* What a client needs from the outside. */
@@ -340,6 +573,8 @@ SfStatus sf_client_poll(SfClient *client, uint32_t timeout_ms);
 SfStatus sf_client_request(SfClient *client, const SfMessageType *type, const void *message,
                            const SfMessageType *response_type, void *response, SfPredicate accept,
                            void *accept_context, uint32_t timeout_ms);
+
+#endif
 
 /* ---- Values --------------------------------------------------------------------------------------------------- */
 
@@ -579,6 +814,12 @@ static inline uint8_t *sf_writer_take(SfWriter *writer, size_t size) {
     memset(place, 0, size);
     writer->length += size;
     return place;
+}
+
+/* What was copied into a bool is 0 or 1. */
+static inline void sf_fix_bool(void *flag) {
+    uint8_t *byte = (uint8_t *)flag;
+    *byte = *byte != 0;
 }
 
 /* True when two fixed texts are the same up to their first zero. */

@@ -2,6 +2,7 @@
 
 use super::Of;
 use super::encode::{Which, cases};
+use super::plain;
 use super::types::{counter, counter_max, plus, scalar_word};
 use crate::text::Text;
 use fw_schema::layout::{Discriminator, Element, Extent, Field, Message, Scalar, Type, Union, UnionWire};
@@ -9,12 +10,32 @@ use fw_schema::layout::{Discriminator, Element, Extent, Field, Message, Scalar, 
 /// The fixed layout at `at` of a view into a zeroed struct.
 pub(super) fn load(of: Of<'_>, message: &Message, text: &mut Text) {
     let names = of.names.message(message.index);
-    for (field, name) in message.fields.iter().zip(&names.fields) {
-        load_type(of, field.ty, field.unit, &format!("message->{name}"), &Place::new("view", "at", field.offset), text);
+    let mut names_left = names.fields.iter();
+    for run in plain::runs(of, message) {
+        let fields: Vec<_> = run.iter().zip(names_left.by_ref()).collect();
+        let one_by_one = |text: &mut Text| {
+            for (field, name) in &fields {
+                let place = Place::new("view", "at", field.offset);
+                load_type(of, field.ty, field.unit, &format!("message->{name}"), &place, text);
+            }
+        };
+        if plain::is_copied(of, run) {
+            let place = Place::new("view", "at", run[0].offset);
+            plain::either(text, |text| copy_run(of, message, run, &place, text), one_by_one);
+        } else {
+            one_by_one(text);
+        }
     }
     for (at, union) in message.unions.iter().enumerate().filter(|(_, union)| !union.members.is_empty()) {
         load_union(of, message, at, union, &Place::new("view", "at", union.offset), text);
     }
+}
+
+/// Neighbouring fields from a view in one piece.
+fn copy_run(of: Of<'_>, message: &Message, run: &[Field], place: &Place, text: &mut Text) {
+    let target = plus("(uint8_t *)message", run[0].offset);
+    text.line(format!("sf_view_bytes({}, {target}, {});", place.at(), plain::size(run)));
+    plain::fix_bools(of, message, run, "message->", 0, text);
 }
 
 /// The wire layout of a variable message, field after field, into a struct that holds the defaults.
@@ -26,8 +47,29 @@ pub(super) fn load_wire(of: Of<'_>, message: &Message, text: &mut Text) {
     if counts || prefixed {
         text.line("size_t size;");
     }
-    for (field, name) in message.fields.iter().zip(&names.fields) {
-        wire_field(of, field, &format!("message->{name}"), text);
+    let mut names_left = names.fields.iter();
+    for run in plain::runs(of, message) {
+        let fields: Vec<_> = run.iter().zip(names_left.by_ref()).collect();
+        // An extension field that is not all there keeps its default: each is looked at on its own.
+        if plain::is_copied(of, run) && run.iter().all(|field| !field.extension) {
+            let size = plain::size(run);
+            text.line(format!("SF_NEED(&view, at, {size});"));
+            let one_by_one = |text: &mut Text| {
+                for (field, name) in fields {
+                    let value = format!("message->{name}");
+                    clear_default(of, field, &value, text);
+                    let place = Place::new("&view", "at", field.offset - run[0].offset);
+                    load_type(of, field.ty, field.unit, &value, &place, text);
+                }
+            };
+            let place = Place::new("&view", "at", 0);
+            plain::either(text, |text| copy_run(of, message, run, &place, text), one_by_one);
+            text.line(format!("at += {size};"));
+            continue;
+        }
+        for (field, name) in fields {
+            wire_field(of, field, &format!("message->{name}"), text);
+        }
     }
     let count = message.unions.len();
     for (at, union) in message.unions.iter().enumerate().filter(|(_, union)| !union.members.is_empty()) {
@@ -140,13 +182,17 @@ fn wire_field(of: Of<'_>, field: &Field, value: &str, text: &mut Text) {
         text.line(format!("size = {prefix} + {units};"));
         need("size", text);
     }
-    // What the default had beyond the new value must not stay.
+    clear_default(of, field, value, text);
+    load_type(of, field.ty, field.unit, value, &place, text);
+    text.line(if prefix == 0 { format!("at += {};", field.size) } else { "at += size;".to_owned() });
+}
+
+/// What the default had beyond the new value must not stay.
+fn clear_default(of: Of<'_>, field: &Field, value: &str, text: &mut Text) {
     let nested = matches!(field.ty, Type::One(Element::Message(index)) if has_defaults(of, &of.schema[index]));
     if nested || (field.default.is_some() && field.ty.extent().is_some()) {
         text.line(format!("memset(&{value}, 0, sizeof {value});"));
     }
-    load_type(of, field.ty, field.unit, value, &place, text);
-    text.line(if prefix == 0 { format!("at += {};", field.size) } else { "at += size;".to_owned() });
 }
 
 fn wire_union(of: Of<'_>, message: &Message, at: usize, union: &Union, last: bool, text: &mut Text) {

@@ -1,6 +1,7 @@
 //! Structs to payloads.
 
 use super::Of;
+use super::plain;
 use super::types::{counter_max, plus, scalar_word};
 use crate::text::Text;
 use fw_schema::layout::{Discriminator, Element, Extent, Message, Scalar, Type, Union, UnionWire};
@@ -8,8 +9,21 @@ use fw_schema::layout::{Discriminator, Element, Extent, Message, Scalar, Type, U
 /// The fixed layout into `out`, which has `MAX_SIZE` zeroed bytes.
 pub(super) fn store(of: Of<'_>, message: &Message, text: &mut Text) {
     let names = of.names.message(message.index);
-    for (field, name) in message.fields.iter().zip(&names.fields) {
-        store_type(of, field.ty, field.unit, &format!("message->{name}"), "out", field.offset, text);
+    let mut names_left = names.fields.iter();
+    for run in plain::runs(of, message) {
+        let fields: Vec<_> = run.iter().zip(names_left.by_ref()).collect();
+        let one_by_one = |text: &mut Text| {
+            for (field, name) in &fields {
+                store_type(of, field.ty, field.unit, &format!("message->{name}"), "out", field.offset, text);
+            }
+        };
+        if plain::is_copied(of, run) {
+            let (at, size) = (run[0].offset, plain::size(run));
+            let copy = format!("memcpy({}, {}, {size});", plus("out", at), plus("(const uint8_t *)message", at));
+            plain::either(text, |text| text.put(copy), one_by_one);
+        } else {
+            one_by_one(text);
+        }
     }
     for (at, union) in message.unions.iter().enumerate().filter(|(_, union)| !union.members.is_empty()) {
         store_union(of, message, at, union, "out", union.offset, text);
@@ -21,19 +35,36 @@ pub(super) fn store(of: Of<'_>, message: &Message, text: &mut Text) {
 pub(super) fn store_wire(of: Of<'_>, message: &Message, text: &mut Text) {
     let names = of.names.message(message.index);
     text.line("SfWriter writer = {out, capacity, 0};").line("uint8_t *place;");
-    for (field, name) in message.fields.iter().zip(&names.fields) {
-        let value = format!("message->{name}");
-        let prefix = field.ty.prefix_len();
-        if prefix > 0 {
-            let counted = counted(field.ty, &value);
-            let extent = field.ty.extent().map_or(0, Extent::limit);
-            check_count(&counted, prefix, extent, text);
-            let times = if field.unit == 1 { String::new() } else { format!("{} * ", field.unit) };
-            text.line(format!("SF_TAKE(place, &writer, {prefix} + {times}(size_t){counted});"));
-        } else {
-            text.line(format!("SF_TAKE(place, &writer, {});", field.size));
+    let mut names_left = names.fields.iter();
+    for run in plain::runs(of, message) {
+        let fields: Vec<_> = run.iter().zip(names_left.by_ref()).collect();
+        if plain::is_copied(of, run) {
+            let (at, size) = (run[0].offset, plain::size(run));
+            text.line(format!("SF_TAKE(place, &writer, {size});"));
+            let copy = format!("memcpy(place, {}, {size});", plus("(const uint8_t *)message", at));
+            let one_by_one = |text: &mut Text| {
+                for (field, name) in fields {
+                    let value = format!("message->{name}");
+                    store_checked(of, field.ty, field.unit, &value, "place", field.offset - at, text);
+                }
+            };
+            plain::either(text, |text| text.put(copy), one_by_one);
+            continue;
         }
-        store_checked(of, field.ty, field.unit, &value, "place", 0, text);
+        for (field, name) in fields {
+            let value = format!("message->{name}");
+            let prefix = field.ty.prefix_len();
+            if prefix > 0 {
+                let counted = counted(field.ty, &value);
+                let extent = field.ty.extent().map_or(0, Extent::limit);
+                check_count(&counted, prefix, extent, text);
+                let times = if field.unit == 1 { String::new() } else { format!("{} * ", field.unit) };
+                text.line(format!("SF_TAKE(place, &writer, {prefix} + {times}(size_t){counted});"));
+            } else {
+                text.line(format!("SF_TAKE(place, &writer, {});", field.size));
+            }
+            store_checked(of, field.ty, field.unit, &value, "place", 0, text);
+        }
     }
     for (at, union) in message.unions.iter().enumerate().filter(|(_, union)| !union.members.is_empty()) {
         let tag_len = union.discriminator.len();

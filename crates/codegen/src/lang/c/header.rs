@@ -1,6 +1,7 @@
 //! What users include.
 
 use super::decode::has_defaults;
+use super::plain::{either, is_plain};
 use super::types::{comment, counter, declare, value_type};
 use super::{Of, used_packages};
 use crate::lang::Packing;
@@ -27,10 +28,12 @@ pub(super) fn print(of: Of<'_>, index: PackageIndex) -> String {
     for message in of.schema.in_dependency_order().filter(|message| of.schema[*message].package == index) {
         print_message(of, &of.schema[message], text.gap());
     }
-    text.gap().line("/* The messages of this package that can be framed. */");
+    text.gap().line("#ifndef SF_SEND_ONLY");
+    text.line("/* The messages of this package that can be framed. */");
     text.line(format!("extern const SfPackage {}_package;", names.prefix));
-    text.gap().line("/* This package and all that it was compiled with; its own messages win when ids meet. */");
+    text.gap().line("/* This package and all that it imports; its own messages win when ids meet. */");
     text.line(format!("extern const SfLookup {}_lookup;", names.prefix));
+    text.line("#endif");
     text.gap().line("#ifdef __cplusplus\n}\n#endif").gap().line("#endif");
     text.render("    ")
 }
@@ -137,22 +140,27 @@ fn functions(of: Of<'_>, message: &Message, text: &mut Text) {
     let ty = &names.ty;
     text.gap().line("/* A new message: defaults, and nothing set. */");
     text.line(format!("void {ty}_init({ty} *message);"));
-    text.gap().line("/* Writes the payload; a buffer of MAX_SIZE is always enough. */");
+    text.gap().line("#ifndef SF_RECEIVE_ONLY");
+    text.line("/* Writes the payload; a buffer of MAX_SIZE is always enough. */");
     text.line(format!(
         "SfStatus {ty}_encode(const {ty} *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length);"
     ));
-    text.gap().line("/* Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded. */");
+    text.line("#endif");
+    text.gap().line("#ifndef SF_SEND_ONLY");
+    text.line("/* Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded. */");
     text.line(format!("SfStatus {ty}_decode({ty} *message, SfLayout layout, const uint8_t *payload, size_t length);"));
+    text.line("#endif");
     text.gap().line("/* Compares what counts; a NaN equals nothing, as everywhere in C. */");
     text.line(format!("bool {ty}_equals(const {ty} *message, const {ty} *other);"));
     if message.id.is_some() {
         text.gap().line("/* For sf_client_send() and other functions that take any message. */");
         text.line(format!("extern const SfMessageType {ty}_type;"));
-        text.gap().line("/* Writes a frame. */");
-        text.line(format!("SfStatus {ty}_write(const {ty} *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,"));
-        text.line(format!("{}size_t *length);", " ".repeat(ty.len() + 16)));
-        text.gap().line("/* Reads the message in a good frame. */");
-        text.line(format!("SfStatus {ty}_read({ty} *message, SfFraming framing, const SfEvent *frame);"));
+        text.gap().line("#ifndef SF_RECEIVE_ONLY");
+        write(of, message, text);
+        text.line("#endif");
+        text.gap().line("#ifndef SF_SEND_ONLY");
+        read(of, message, text);
+        text.line("#endif");
     }
     for (at, union) in message.unions.iter().enumerate() {
         for place in 0..union.members.len() {
@@ -170,6 +178,57 @@ fn functions(of: Of<'_>, message: &Message, text: &mut Text) {
         let len = image.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         text.line(format!("extern const uint8_t {ty}_defaults[{len}];"));
     }
+}
+
+/// A frame in one go; inline, so that a framing known when compiling costs nothing, and nothing else is linked.
+fn write(of: Of<'_>, message: &Message, text: &mut Text) {
+    let names = of.names.message(message.index);
+    let (ty, upper) = (&names.ty, &names.upper);
+    text.line("/* Writes a frame. */");
+    text.line(format!(
+        "static inline SfStatus {ty}_write(const {ty} *message, SfFraming framing, SfHeader header, uint8_t *out,"
+    ));
+    let pad = " ".repeat(ty.len() + 30);
+    text.block(format!("{pad}size_t capacity, size_t *length) {{"), "}", |text| {
+        let encoded = |text: &mut Text| {
+            text.line("size_t payload = 0;").line("SfStatus status = SF_BUFFER_TOO_SHORT;");
+            text.block("if (capacity >= sf_framing_overhead(framing)) {", "}", |text| {
+                text.line("const size_t head = sf_framing_header_length(framing);");
+                text.line(format!(
+                    "status = {ty}_encode(message, sf_framing_layout(framing), out + head, capacity - head, &payload);"
+                ));
+            });
+            text.line(format!(
+                "return sf_finish_frame(status, framing, header, {upper}_MSG_ID, {upper}_MAX_SIZE, {upper}_BASE_SIZE, {upper}_MAGIC1,"
+            ));
+            text.line(format!("                       {upper}_MAGIC2, payload, out, capacity, length);"));
+        };
+        if !is_plain(of, message) {
+            return encoded(text);
+        }
+        let copy = |text: &mut Text| {
+            text.line(format!(
+                "return sf_write_image(framing, header, {upper}_MSG_ID, {upper}_BASE_SIZE, {upper}_MAGIC1, {upper}_MAGIC2, message,"
+            ));
+            text.line(format!("                      {upper}_MAX_SIZE, out, capacity, length);"));
+        };
+        either(text, copy, encoded);
+    });
+}
+
+fn read(of: Of<'_>, message: &Message, text: &mut Text) {
+    let names = of.names.message(message.index);
+    let (ty, upper) = (&names.ty, &names.upper);
+    text.line("/* Reads the message in a good frame. */");
+    let open = format!("static inline SfStatus {ty}_read({ty} *message, SfFraming framing, const SfEvent *frame) {{");
+    text.block(open, "}", |text| {
+        text.block(format!("if (frame->kind != SF_EVENT_FRAME || frame->id != {upper}_MSG_ID) {{"), "}", |text| {
+            text.put("return SF_OTHER_MESSAGE;");
+        });
+        text.line(format!(
+            "return {ty}_decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);"
+        ));
+    });
 }
 
 /// Comment and signature of each accessor of a member: the setter, and without a tag the getter.

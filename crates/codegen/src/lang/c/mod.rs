@@ -8,6 +8,7 @@ mod encode; // structs to payloads
 mod equal; // comparing, and the values of a new message
 mod header; // what users include
 mod names;
+mod plain; // what is copied in one piece
 mod source; // functions in their order
 mod types; // how an element is spelled
 pub(super) mod words;

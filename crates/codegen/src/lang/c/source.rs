@@ -5,6 +5,8 @@ use super::decode::{Place, has_defaults, load, load_element, load_wire};
 use super::encode::{store, store_element, store_wire};
 use super::equal::{defaults, equals};
 use super::header::{accessors, is_bounded};
+use super::plain::{fix_bools, is_plain};
+use crate::lang::cpp::reachable;
 use crate::text::Text;
 use fw_schema::layout::{
     DefaultValue, Discriminator, Element, Enum, EnumIndex, Extent, Message, Package, PackageIndex, Union,
@@ -20,7 +22,7 @@ pub(super) fn print(of: Of<'_>, index: PackageIndex, package: &Package) -> Strin
     ));
     text.line(format!("#include \"{}.h\"", names.file));
     // The lookup names every package.
-    for other in others(of, index) {
+    for other in reachable(of.schema, index) {
         text.line(format!("#include \"{}.h\"", of.names.package(other).file));
     }
     if uses_infinity(of, package) {
@@ -32,13 +34,10 @@ pub(super) fn print(of: Of<'_>, index: PackageIndex, package: &Package) -> Strin
     for message in of.schema.in_dependency_order().filter(|message| of.schema[*message].package == index) {
         print_message(of, &of.schema[message], text.gap());
     }
-    lookup(of, index, package, text.gap());
+    text.gap().line("#ifndef SF_SEND_ONLY");
+    lookup(of, index, package, &mut text);
+    text.line("#endif");
     text.render("    ")
-}
-
-fn others(of: Of<'_>, index: PackageIndex) -> Vec<PackageIndex> {
-    let count = of.schema.packages().len();
-    (0..count).map(|at| super::package_index(of.schema, at)).filter(|other| *other != index).collect()
 }
 
 fn uses_infinity(of: Of<'_>, package: &Package) -> bool {
@@ -98,14 +97,16 @@ fn print_message(of: Of<'_>, message: &Message, text: &mut Text) {
         let open = format!(
             "static SfStatus {ty}_encode_wire(const {ty} *message, uint8_t *out, size_t capacity, size_t *length) {{"
         );
-        text.gap().block(open, "}", |text| store_wire(of, message, text));
+        text.gap().line("#ifndef SF_RECEIVE_ONLY").block(open, "}", |text| store_wire(of, message, text));
+        text.line("#endif");
         let open = format!("static SfStatus {ty}_decode_wire({ty} *message, const uint8_t *payload, size_t length) {{");
-        text.gap().block(open, "}", |text| load_wire(of, message, text));
+        text.gap().line("#ifndef SF_SEND_ONLY").block(open, "}", |text| load_wire(of, message, text));
+        text.line("#endif");
     }
     let open = format!(
         "SfStatus {ty}_encode(const {ty} *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {{"
     );
-    text.gap().block(open, "}", |text| {
+    text.gap().line("#ifndef SF_RECEIVE_ONLY").block(open, "}", |text| {
         text.line("*length = 0;");
         layout_branch(wire, text, format!("{ty}_encode_wire(message, out, capacity, length)"));
         if empty {
@@ -114,14 +115,34 @@ fn print_message(of: Of<'_>, message: &Message, text: &mut Text) {
             text.block(format!("if (capacity < {upper}_MAX_SIZE) {{"), "}", |text| {
                 text.put("return SF_BUFFER_TOO_SHORT;");
             });
-            text.line(format!("memset(out, 0, {upper}_MAX_SIZE);"));
+            if is_plain(of, message) {
+                let zeros = |text: &mut Text| text.put(format!("memset(out, 0, {upper}_MAX_SIZE);"));
+                text.line("#if !SF_LITTLE_ENDIAN");
+                zeros(text);
+                text.line("#endif");
+            } else {
+                text.line(format!("memset(out, 0, {upper}_MAX_SIZE);"));
+            }
         }
         text.line(format!("SF_TRY({ty}_store(message, out));"));
         text.line(format!("*length = {upper}_MAX_SIZE;\nreturn SF_OK;"));
     });
+    text.line("#endif");
     let open =
         format!("SfStatus {ty}_decode({ty} *message, SfLayout layout, const uint8_t *payload, size_t length) {{");
-    text.gap().block(open, "}", |text| {
+    text.gap().line("#ifndef SF_SEND_ONLY").block(open, "}", |text| {
+        let whole = is_plain(of, message) && !wire;
+        if whole {
+            text.line("#if SF_LITTLE_ENDIAN").line("(void)layout;");
+            text.block(format!("if (length < {upper}_MAX_SIZE) {{"), "}", |text| {
+                text.line(format!("{ty}_init(message);"));
+            });
+            text.block("if (length > 0) {", "}", |text| {
+                text.line(format!("memcpy(message, payload, length < {upper}_MAX_SIZE ? length : {upper}_MAX_SIZE);"));
+            });
+            fix_bools(of, message, &message.fields, "message->", 0, text);
+            text.line("return SF_OK;").line("#else");
+        }
         let fill = if has_defaults(of, message) {
             format!("{ty}_defaults, sizeof {ty}_defaults")
         } else {
@@ -137,7 +158,11 @@ fn print_message(of: Of<'_>, message: &Message, text: &mut Text) {
         }
         text.line("memset(message, 0, sizeof *message);");
         text.line(format!("{ty}_load(message, &view, 0);\nreturn SF_OK;"));
+        if whole {
+            text.line("#endif");
+        }
     });
+    text.line("#endif");
     text.gap().block(format!("bool {ty}_equals(const {ty} *message, const {ty} *other) {{"), "}", |text| {
         if empty {
             text.line("(void)message;\n(void)other;");
@@ -172,37 +197,36 @@ fn layout_branch(wire: bool, text: &mut Text, call: String) {
 /// What only messages with an id have.
 fn framed(of: Of<'_>, message: &Message, text: &mut Text) {
     let ty = &of.names.message(message.index).ty;
+    text.gap().line("#ifndef SF_RECEIVE_ONLY");
     let open = format!(
         "static SfStatus {ty}_encode_any(const void *message, SfLayout layout, uint8_t *out, size_t capacity, size_t *length) {{"
     );
-    text.gap().block(open, "}", |text| {
+    text.block(open, "}", |text| {
         text.line(format!("return {ty}_encode((const {ty} *)message, layout, out, capacity, length);"));
     });
+    text.line("#endif").gap().line("#ifndef SF_SEND_ONLY");
     let open = format!(
         "static SfStatus {ty}_decode_any(void *message, SfLayout layout, const uint8_t *payload, size_t length) {{"
     );
-    text.gap().block(open, "}", |text| {
+    text.block(open, "}", |text| {
         text.line(format!("return {ty}_decode(({ty} *)message, layout, payload, length);"));
     });
+    text.line("#endif");
     text.gap().line(format!("static const SfMessageInfo {ty}_info = {};", info(of, message)));
-    text.gap().line(format!("const SfMessageType {ty}_type = {{&{ty}_info, {ty}_encode_any, {ty}_decode_any}};"));
-    text.gap().line(format!(
-        "SfStatus {ty}_write(const {ty} *message, SfFraming framing, SfHeader header, uint8_t *out, size_t capacity,"
-    ));
-    text.block(format!("{}size_t *length) {{", " ".repeat(ty.len() + 16)), "}", |text| {
-        text.line(format!("return sf_write_message(&{ty}_type, message, framing, header, out, capacity, length);"));
+    text.gap().line(format!("const SfMessageType {ty}_type = {{"));
+    text.nest(|text| {
+        text.line(format!("&{ty}_info,"));
+        text.line("#ifndef SF_RECEIVE_ONLY").line(format!("{ty}_encode_any,")).line("#endif");
+        text.line("#ifndef SF_SEND_ONLY").line(format!("{ty}_decode_any,")).line("#endif");
     });
-    let open = format!("SfStatus {ty}_read({ty} *message, SfFraming framing, const SfEvent *frame) {{");
-    text.gap().block(open, "}", |text| {
-        text.line(format!("return sf_read_message(&{ty}_type, message, framing, frame);"));
-    });
+    text.line("};");
 }
 
 fn info(of: Of<'_>, message: &Message) -> String {
     let upper = &of.names.message(message.index).upper;
     let name = of.schema.qualified(message);
     format!(
-        "{{{upper}_MSG_ID, {upper}_MAX_SIZE, {upper}_BASE_SIZE, {upper}_MIN_SIZE, {{{upper}_MAGIC1, {upper}_MAGIC2}}, \"{name}\"}}"
+        "SF_INFO({upper}_MSG_ID, {upper}_MAX_SIZE, {upper}_BASE_SIZE, {upper}_MIN_SIZE, {upper}_MAGIC1, {upper}_MAGIC2, \"{name}\")"
     )
 }
 
@@ -296,12 +320,19 @@ fn lookup(of: Of<'_>, index: PackageIndex, package: &Package, text: &mut Text) {
         text.gap();
         format!("{prefix}_messages")
     };
-    text.line(format!("const SfPackage {prefix}_package = {{\"{}\", {list}, {}}};", package.name, messages.len()));
+    text.line(format!(
+        "const SfPackage {prefix}_package = SF_PACKAGE(\"{}\", {list}, {});",
+        package.name,
+        messages.len()
+    ));
     text.gap().block(format!("static const SfPackage *const {prefix}_packages[] = {{"), "};", |text| {
         text.line(format!("&{prefix}_package,"));
-        for other in others(of, index) {
+        for other in reachable(of.schema, index) {
             text.line(format!("&{}_package,", of.names.package(other).prefix));
         }
     });
-    text.gap().line(format!("const SfLookup {prefix}_lookup = {{{prefix}_packages, {}}};", of.schema.packages().len()));
+    text.gap().line(format!(
+        "const SfLookup {prefix}_lookup = {{{prefix}_packages, {}}};",
+        reachable(of.schema, index).len() + 1
+    ));
 }

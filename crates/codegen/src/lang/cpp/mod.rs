@@ -58,7 +58,7 @@ fn included(schema: &Schema, package: PackageIndex) -> BTreeSet<PackageIndex> {
 }
 
 /// Packages behind a package, nearest first; packages do not import each other in a circle (SF-2.12).
-fn reachable(schema: &Schema, package: PackageIndex) -> Vec<PackageIndex> {
+pub(in crate::lang) fn reachable(schema: &Schema, package: PackageIndex) -> Vec<PackageIndex> {
     let mut all = Vec::new();
     for other in included(schema, package) {
         for one in std::iter::once(other).chain(reachable(schema, other)) {
