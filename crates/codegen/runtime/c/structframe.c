@@ -74,19 +74,32 @@ const SfMessageInfo *sf_lookup_find(const SfLookup *lookup, uint16_t id) {
 #if !SF_SMALL_CHECKSUM
 enum { LANES = 16 };
 
-/* Compilers turn the lanes into vector code; they are put together at the end. */
+#if defined(__GNUC__)
+typedef uint8_t Lanes __attribute__((vector_size(LANES)));
+#else
+typedef uint8_t Lanes[LANES];
+#endif
+
+/* Sums lane by lane, which are put together at the end. */
 SfSums sf_sums_of_many(SfSums sums, const uint8_t *bytes, size_t length) {
     uint32_t a = (uint32_t)sums & 0xffu;
     uint32_t b = (uint32_t)sums >> 8;
-    uint8_t first[LANES] = {0};
-    uint8_t second[LANES] = {0};
+    Lanes first = {0};
+    Lanes second = {0};
     const size_t blocks = length / LANES;
     b += (uint32_t)(blocks * LANES) * a;
     for (size_t block = 0; block < blocks; block++, bytes += LANES) {
+#if defined(__GNUC__)
+        Lanes more;
+        memcpy(&more, bytes, sizeof more);
+        second += first;
+        first += more;
+#else
         for (unsigned lane = 0; lane < LANES; lane++) {
             second[lane] = (uint8_t)(second[lane] + first[lane]);
             first[lane] = (uint8_t)(first[lane] + bytes[lane]);
         }
+#endif
     }
     for (unsigned lane = 0; lane < LANES; lane++) {
         a += first[lane];
