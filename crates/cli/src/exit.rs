@@ -3,7 +3,7 @@
 //! 0 fine; 1 failed, invalid or different; 2 usage, which a file that is not there or cannot be opened is, too; 3 done with loss.
 
 use crate::render::{Ink, findings_error};
-use crate::terminal::Terminal;
+use crate::terminal::{self, Terminal};
 use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
 use framewright::edit::EditError;
@@ -97,6 +97,9 @@ pub(crate) fn aside(words: std::fmt::Arguments<'_>) {
 
 /// What is wrong, on standard error. Where nobody can hear it, it is lost, and nothing else is.
 pub(crate) fn complain(words: std::fmt::Arguments<'_>) {
+    if terminal::caught(&words.to_string()) {
+        return;
+    }
     // In one write, so that lines of several processes do not mix.
     let _ = io::stderr().write_all(findings_error(&words.to_string()).as_bytes());
 }

@@ -64,6 +64,18 @@ where
     code
 }
 
+/// Runs a command line whose results are text, and returns its exit code and what it printed. Tables are as wide as a page.
+fn captured(words: impl IntoIterator<Item = String>) -> (u8, String) {
+    let page = Terminal { width: Some(100), ..Terminal::default() };
+    terminal::catching(page, || match <args::Args as clap::Parser>::try_parse_from(words) {
+        Ok(args) => exit::code(args.command.name(), args.command.voice(), commands::run(&args.command)),
+        Err(error) => {
+            exit::complain(format_args!("{error}"));
+            2
+        }
+    })
+}
+
 /// What is wrong with the command line, all of it: the message on one line, and how it is meant as a hint.
 fn misused(error: &clap::Error) -> serde_json::Value {
     let words = error.to_string();

@@ -183,7 +183,7 @@ fn object(args: &Cat, file: &RemoteFile) -> Result<()> {
     let (message, object) = place(args, file)?;
     let head = file.object_head(message, object).map_err(|error| cat::misfit(url, error))?;
     // Only names and numbers need to know what the bytes of a carried type stand for.
-    let named = match args.tensor.is_some() || args.text {
+    let named = match args.tensor.is_some() || args.text || args.json {
         true => Named::new(&head.descriptor, &file.metadata(message)?, object),
         false => Named::of(&head.descriptor),
     };

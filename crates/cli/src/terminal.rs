@@ -4,7 +4,7 @@
 //! is state of the thread, so that two callers of the library do not disturb each other.
 
 use crate::args::{Colour, Look};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 
 /// How one command line talks to its user.
@@ -81,7 +81,22 @@ impl Streams {
     }
 }
 
+/// Runs `work` and returns its result with everything that this thread printed meanwhile, results and words alike.
+pub(crate) fn catching<R>(look: Terminal, work: impl FnOnce() -> R) -> (R, String) {
+    let before = (Terminal::current(), CAUGHT.replace(Some(String::new())));
+    look.enter();
+    let result = work();
+    before.0.enter();
+    (result, CAUGHT.replace(before.1).unwrap_or_default())
+}
+
+/// Keeps `text` where printing is being caught, and says whether it is.
+pub(crate) fn caught(text: &str) -> bool {
+    CAUGHT.with_borrow_mut(|caught| caught.as_mut().map(|caught| caught.push_str(text)).is_some())
+}
+
 thread_local! {
+    static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
     static CURRENT: Cell<Terminal> = const {
         Cell::new(Terminal { width: None, colour: false, error_colour: false, progress: false, quiet: false })
     };

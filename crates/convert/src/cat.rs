@@ -2,7 +2,7 @@
 
 use crate::model::TensorFile;
 use crate::value::scalars;
-use crate::{ConvertError, numpy};
+use crate::{ConvertError, nested, numpy};
 use fw_tensor::{DType, Selection};
 use std::io::Write;
 
@@ -17,6 +17,9 @@ pub enum CatFormat {
     Raw,
     /// An npy array.
     Npy,
+    /// An object with `dtype`, `shape` and `values`: lists nested as the shape says, complex numbers as `[re, im]`, and
+    /// `"NaN"`, `"Infinity"` and `"-Infinity"` for what JSON has no numbers for.
+    Json,
 }
 
 /// Writes the tensor `name`, or the part that `selection` takes of it.
@@ -61,6 +64,7 @@ pub fn write_elements(
             out.write_all(data)?;
         }
         CatFormat::Text => text(dtype, shape, data, out)?,
+        CatFormat::Json => nested::write(dtype, shape, data, out)?,
     }
     Ok(())
 }

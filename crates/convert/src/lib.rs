@@ -35,6 +35,7 @@ mod shards; // checkpoints in several files with an index
 mod convert; // any format to any other
 mod columns; // struct-frame captures as Tensogram files of columns
 mod diff; // two files, tensor by tensor
+mod nested; // elements as nested lists
 mod cat; // one tensor to a stream
 mod show; // info, ls, dump, validate
 

@@ -188,4 +188,7 @@ pub(crate) struct Tour {
     /// Replace files in ./fw-tour that no tour wrote, or that were changed since
     #[arg(long)]
     pub(crate) force: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

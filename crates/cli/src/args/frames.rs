@@ -135,6 +135,9 @@ pub(crate) struct SchemaFmt {
     /// Change nothing; exit 1 when the file is not in canonical form
     #[arg(long)]
     pub(crate) check: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

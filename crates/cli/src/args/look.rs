@@ -347,6 +347,9 @@ pub(crate) struct Cat {
     /// Write numbers, a line per row of the last axis
     #[arg(long)]
     pub(crate) text: bool,
+    /// Print JSON: type, shape, and values as nested lists
+    #[arg(long, conflicts_with_all = ["npy", "text"])]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) store: Store,
 }
@@ -354,9 +357,10 @@ pub(crate) struct Cat {
 impl Cat {
     /// How to write what was read.
     pub(crate) const fn form(&self) -> CatFormat {
-        match (self.npy, self.text) {
-            (true, _) => CatFormat::Npy,
-            (_, true) => CatFormat::Text,
+        match (self.npy, self.text, self.json) {
+            (true, ..) => CatFormat::Npy,
+            (_, true, _) => CatFormat::Text,
+            (.., true) => CatFormat::Json,
             _ => CatFormat::Raw,
         }
     }

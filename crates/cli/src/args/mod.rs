@@ -89,7 +89,7 @@ pub(crate) enum Command {
     Schema(Schema),
     /// Generate source code, a dissector or documents from a struct-frame schema
     Gen(Gen),
-    /// Make sample files in ./fw-tour and show what fw can do with them
+    /// Make sample files, pictures and a page in ./fw-tour, and show what fw can do
     Tour(Tour),
     /// Check this build: versions, codecs, processor features, and a self-test per codec
     Doctor(Doctor),
@@ -154,12 +154,14 @@ impl Command {
             Self::Encode(args) => args.json,
             Self::Gen(args) => args.json,
             Self::Schema(Schema::Check(args)) => args.json,
+            Self::Schema(Schema::Fmt(args)) => args.json,
             Self::Schema(Schema::Layout(args)) => args.json,
             Self::Schema(Schema::Diff(args)) => args.json,
+            Self::Tour(args) => args.json,
             Self::Doctor(args) => args.json,
             Self::Completions(args) => args.json,
             Self::Man(args) => args.json,
-            Self::Cat(_) | Self::Schema(Schema::Fmt(_)) | Self::Tour(_) => false,
+            Self::Cat(args) => args.json,
         };
         if json { Voice::Json } else { Voice::Words }
     }

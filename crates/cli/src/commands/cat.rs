@@ -7,6 +7,7 @@ use anyhow::Result;
 use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat, npy_header, write_elements};
 use framewright::tensogram::{DecodeOptions, DecodedObject, TensogramFile};
 use framewright::tensor::{ByteOrder, DType, TensorBuf, swap_in_place};
+use serde_json::json;
 use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 
 pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
@@ -80,9 +81,9 @@ fn named_tensor(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) ->
 
 /// Writes a tensor of a file that people know as `shown`.
 pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown: &str) -> Result<()> {
-    let mut out = output(args)?;
+    let mut out = output(args, shown)?;
     cat(file, name, &args.selection(), args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
-    out.flush()?;
+    out.finish()?;
     Ok(())
 }
 
@@ -91,23 +92,54 @@ pub(crate) fn write(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown:
     if args.npy && npy_header(dtype, shape).is_none() {
         return Err(Usage(format!("NumPy has no element type for {dtype}; leave out --npy")).into());
     }
-    let mut out = output(args)?;
+    let mut out = output(args, shown)?;
     write_elements(dtype, shape, data, args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
-    out.flush()?;
+    out.finish()?;
     Ok(())
 }
 
 /// Standard output, unless it is a terminal that would be fed bytes.
-fn output(args: &Cat) -> Result<BufWriter<StdoutLock<'static>>> {
+fn output(args: &Cat, shown: &str) -> Result<Output> {
     let out = std::io::stdout().lock();
-    if args.form() != CatFormat::Text && out.is_terminal() {
-        let text = "elements are bytes, not text for a terminal; say --text, or use a pipe";
+    if matches!(args.form(), CatFormat::Raw | CatFormat::Npy) && out.is_terminal() {
+        let text =
+            "binary elements are not written to a terminal\nhint: use --text, or redirect the output to a file or pipe";
         return Err(Usage(text.to_owned()).into());
     }
-    Ok(BufWriter::new(out))
+    let head = args.json.then(|| format!("{{\"command\":\"cat\",\"ok\":true,\"file\":{},\"tensor\":", json!(shown)));
+    Ok(Output { out: BufWriter::new(out), head, is_json: args.json })
 }
 
-/// Turns errors that another command line avoids into usage errors.
+/// Where elements go. JSON becomes a member of the object that every command prints; nothing of it is written before the
+/// first element, so that a failure is an object of its own.
+struct Output {
+    out: BufWriter<StdoutLock<'static>>,
+    head: Option<String>,
+    is_json: bool,
+}
+
+impl Output {
+    fn finish(mut self) -> std::io::Result<()> {
+        if self.is_json {
+            self.out.write_all(b"}\n")?;
+        }
+        self.out.flush()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if let Some(head) = self.head.take() {
+            self.out.write_all(head.as_bytes())?;
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
 fn as_usage(shown: &str, error: ConvertError) -> anyhow::Error {
     match error {
         ConvertError::NotFound(name) => Usage(format!("no tensor {name:?} in {shown}; fw ls lists them")).into(),
@@ -146,7 +178,7 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
         let text = format!("no object {place}: message {wanted} of {} has {objects}", input.name());
         return Err(Usage(text).into());
     }
-    if args.form() == CatFormat::Text {
+    if matches!(args.form(), CatFormat::Text | CatFormat::Json) {
         let all = input.tensors()?;
         let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
         let name = name.map_or("", String::as_str);

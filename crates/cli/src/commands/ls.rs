@@ -9,7 +9,7 @@ use crate::render::{Table, shape, size};
 use crate::selected::{KeyNotes, align, cell, json_of, visible_cells};
 use anyhow::Result;
 use framewright::convert::Format;
-use framewright::look::{Catalog, FileRecord};
+use framewright::look::FileRecord;
 use framewright::query::{Counter, Item, Keys, OneObject, Value as Key, Where, WholeRecord};
 use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Value};
 use serde_json::{Value as Json, json};
@@ -48,18 +48,6 @@ pub(super) fn one(args: &Ls, opened: &Opened) -> Result<Outcome> {
     }
     listing.notes.tell(args.json);
     Ok(Outcome::Fine)
-}
-
-/// The plain listing of a file, as text.
-pub(super) fn listing(catalog: &Catalog) -> Result<String> {
-    let mut table = Table::new(&COLUMNS);
-    for record in catalog.records() {
-        let record = record.map_err(told)?;
-        for object in record.objects() {
-            table.row(visible_cells(object_cells(&record, object, false)));
-        }
-    }
-    Ok(table.render())
 }
 
 /// What is listed, while files are read one after the other.

@@ -30,7 +30,7 @@ mod validate;
 use crate::args::{Command, Store};
 use crate::exit::{self, Outcome, Usage};
 use crate::input::Input;
-use crate::terminal::Terminal;
+use crate::terminal::{self, Terminal};
 use anyhow::Result;
 use std::io::Write;
 use std::path::Path;
@@ -86,6 +86,9 @@ fn look(command: &Command, file: &Path, store: &Store, run: impl FnOnce(&Input) 
 
 /// Results go to standard output in one write.
 pub(crate) fn print(text: &str) -> Result<()> {
+    if terminal::caught(text) {
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;

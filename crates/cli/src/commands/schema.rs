@@ -69,23 +69,24 @@ fn fmt(args: &SchemaFmt) -> Result<Outcome> {
     })?;
     let formatted = match schema::format(&name, &text) {
         Ok(formatted) => formatted,
-        Err(faults) => return refused("schema fmt", false, &faults),
+        Err(faults) => return refused("schema fmt", args.json, &faults),
     };
-    if args.check {
-        if formatted == text {
-            return Ok(Outcome::Fine);
-        }
-        print(&format!("{name}: not in canonical form; fw schema fmt --write {name} rewrites it\n"))?;
-        return Ok(Outcome::Invalid);
-    }
-    if !args.write {
-        print(&formatted)?;
-    } else if formatted != text {
+    let is_canonical = formatted == text;
+    if args.write && !is_canonical {
         let mut file = AtomicFile::create(&args.file)?;
         file.write_all(formatted.as_bytes())?;
         file.commit()?;
     }
-    Ok(Outcome::Fine)
+    let is_fine = is_canonical || !args.check;
+    if args.json {
+        let text = if args.check || args.write { json!(null) } else { json!(formatted) };
+        print_report("schema fmt", is_fine, json!({ "file": name, "canonical": is_canonical, "text": text }))?;
+    } else if !is_fine {
+        print(&format!("{name}: not in canonical form\nhint: run fw schema fmt --write {name}\n"))?;
+    } else if !args.check && !args.write {
+        print(&formatted)?;
+    }
+    Ok(if is_fine { Outcome::Fine } else { Outcome::Invalid })
 }
 
 fn layout(args: &SchemaLayout) -> Result<Outcome> {

@@ -127,7 +127,10 @@ fn faults_name_their_file() {
     std::fs::create_dir(folder.path().join("other")).expect("made");
     std::fs::write(folder.path().join("other/fw-tour"), b"").expect("written");
     let run = fw(&folder.path().join("other"), "tour");
-    assert_eq!((run.code, run.err.as_str()), (2, "fw: fw-tour is there and no folder; run fw tour somewhere else\n"));
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (2, "fw: fw-tour: exists and is not a directory\nhint: run fw tour in another directory\n")
+    );
 }
 
 /// Programs that ask for JSON get it on failure too: a code, words, and the byte where there is one.

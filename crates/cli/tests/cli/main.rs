@@ -4,6 +4,7 @@ mod about;
 mod capture;
 mod change;
 mod convert;
+mod cookbook;
 mod failures;
 mod generate;
 mod gguf;
@@ -20,6 +21,7 @@ mod tensogram;
 mod tensors;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod values;
 
 #[allow(dead_code, reason = "made for the tests of the library, which use all of it")]
 #[path = "../../../tensogram/tests/remote/emulator.rs"]

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-struct Server(Child, SocketAddr);
+pub(super) struct Server(Child, pub(super) SocketAddr);
 
 impl Server {
     /// Runs a Python program that needs `module` and listens on the address it is given.
@@ -37,7 +37,7 @@ impl Server {
     }
 
     /// Files of a folder, range by range.
-    fn files(folder: &Path) -> Option<Self> {
+    pub(super) fn files(folder: &Path) -> Option<Self> {
         Self::start(folder, "RangeHTTPServer", |address| {
             ["-m", "RangeHTTPServer", &address.port().to_string(), "--bind", "127.0.0.1"].map(str::to_owned).into()
         })
@@ -80,7 +80,7 @@ impl Drop for Server {
     }
 }
 
-fn skip() {
+pub(super) fn skip() {
     let reason = "fw on URLs: FW_PYTHON is not set, or has no rangehttpserver or moto[server]";
     eprintln!("SKIPPED {reason}");
     if let Some(path) = std::env::var_os("FW_SKIPPED")

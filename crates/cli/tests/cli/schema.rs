@@ -111,7 +111,7 @@ fn fmt() {
     let run = fw(folder.path(), "schema fmt --check ugly.sf");
     assert_eq!(
         (run.code, run.text()),
-        (1, "ugly.sf: not in canonical form; fw schema fmt --write ugly.sf rewrites it\n")
+        (1, "ugly.sf: not in canonical form\nhint: run fw schema fmt --write ugly.sf\n")
     );
     assert_eq!(fine(folder.path(), "schema fmt --write ugly.sf").text(), "");
     assert_eq!(std::fs::read_to_string(folder.path().join("ugly.sf")).expect("read"), canonical);

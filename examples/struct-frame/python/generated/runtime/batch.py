@@ -16,7 +16,7 @@ from .reader import BufferReader
 from .registry import Registry
 
 if TYPE_CHECKING:
-    import numpy  # type: ignore[import-not-found, unused-ignore]
+    import numpy
 
 
 _DTYPES: dict[type[Message], Any] = {}
@@ -24,7 +24,7 @@ _DTYPES: dict[type[Message], Any] = {}
 
 def dtype(message: type[Message]) -> numpy.dtype[Any]:
     """The fixed layout of a message as a NumPy type."""
-    import numpy  # type: ignore[import-not-found, unused-ignore]
+    import numpy
 
     known: numpy.dtype[Any] | None = _DTYPES.get(message)
     if known is not None:
@@ -45,7 +45,7 @@ def to_array(
     message: type[Message], payloads: Iterable[bytes], layout: Layout = Layout.WIRE
 ) -> numpy.ndarray[Any, numpy.dtype[Any]]:
     """Payloads of one message as rows. Raises ``DecodeError`` for a payload that ``Message.decode`` would refuse."""
-    import numpy  # type: ignore[import-not-found, unused-ignore]
+    import numpy
 
     size = message.MAX_SIZE
     if message.VARIABLE and layout is Layout.WIRE:

@@ -1,0 +1,120 @@
+//! Every command of `docs/cookbook.md` and of the tables of `docs/cli.md` runs, and prints what the page says.
+
+use super::{fine, remote};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// One command of a page, and what it prints where the page says.
+#[derive(Debug, Default)]
+struct Recipe {
+    title: String,
+    command: String,
+    output: Option<String>,
+}
+
+impl Recipe {
+    /// The exit code that a comment after the command states.
+    fn code(&self) -> i32 {
+        let stated = self.command.split_once("# exit code ").map(|(_, code)| code.trim().parse());
+        stated.map_or(0, |code| code.expect("a number"))
+    }
+}
+
+fn recipes(page: &str) -> Vec<Recipe> {
+    let (mut found, mut title, mut lines) = (Vec::<Recipe>::new(), String::new(), page.lines());
+    while let Some(line) = lines.next() {
+        if let Some(text) = line.strip_prefix("## ") {
+            title = text.to_owned();
+        }
+        let mut block =
+            || lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect::<String>();
+        match line {
+            "```sh" => found.push(Recipe { title: title.clone(), command: block(), output: None }),
+            "```text" => found.last_mut().expect("a command comes first").output = Some(block()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A folder with the files of the tour, and `fw` on the path.
+fn kitchen() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fine(folder.path(), "tour");
+    for entry in std::fs::read_dir(folder.path().join("fw-tour")).expect("a folder") {
+        let entry = entry.expect("an entry");
+        std::fs::rename(entry.path(), folder.path().join(entry.file_name())).expect("moved");
+    }
+    std::fs::remove_dir(folder.path().join("fw-tour")).expect("empty");
+    folder
+}
+
+fn cooked(folder: &Path, line: &str) -> std::process::Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_fw")).parent().expect("a folder").display().to_string();
+    let path = format!("{program}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut bash = Command::new("bash");
+    bash.args(["-c", line]).current_dir(folder).env("PATH", path).env("COLUMNS", "80").env_remove("FW_THREADS");
+    bash.stdin(Stdio::null()).output().expect("bash runs")
+}
+
+/// Issue after issue, people ask for these sixteen things.
+#[test]
+fn sixteen_tasks_are_one_command_each() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cookbook.md"));
+    let recipes = recipes(&page.expect("the page"));
+    assert_eq!(recipes.len(), 16, "{recipes:#?}");
+    let folder = kitchen();
+    for recipe in recipes {
+        let mut line = recipe.command.trim().to_owned();
+        assert_eq!(line.lines().count(), 1, "{}: one command", recipe.title);
+        // A file that grows is watched until somebody has seen enough.
+        line = line.replace("tail -c +1 -f ", "timeout 2 tail -c +1 -f ");
+        let server;
+        if line.contains("https://example.org") {
+            let Some(found) = remote::Server::files(folder.path()) else {
+                remote::skip();
+                continue;
+            };
+            server = found;
+            line = line.replace("https://example.org", &format!("http://{}", server.1));
+        }
+        let output = cooked(folder.path(), &line);
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(recipe.code()), "{}: {line}\n{out}{err}", recipe.title);
+        if let Some(expected) = &recipe.output {
+            assert_eq!(out, expected.as_str(), "{}: {line}", recipe.title);
+        }
+    }
+    let at = |name: &str| folder.path().join(name);
+    let read = |name: &str| std::fs::read(at(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(read("2t.npy").starts_with(b"\x93NUMPY"));
+    assert!(read("temperature.png").starts_with(b"\x89PNG"));
+    assert_eq!(std::fs::read_dir(at("fields")).expect("made").count(), 9);
+    for name in ["changed.tgm", "both.tgm", "temperature.tgm", "packed.tgm", "saved.tgm"] {
+        fine(folder.path(), &format!("validate {name}"));
+    }
+    assert!(read("packed.tgm").len() < read("forecast.tgm").len());
+}
+
+/// Each command of the reference has an equivalent here, which runs on the same kind of file.
+#[test]
+fn what_the_reference_does_is_done_here() {
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md")).expect("the page");
+    let section = page.split("## For users of the tensogram command").nth(1).expect("a section");
+    let folder = kitchen();
+    let rows: Vec<Vec<&str>> = section
+        .lines()
+        .filter(|line| line.starts_with("| `tensogram "))
+        .map(|line| line.trim_matches('|').split(" | ").map(|cell| cell.trim().trim_matches('`')).collect())
+        .collect();
+    assert!(rows.len() >= 20, "{rows:#?}");
+    for row in rows {
+        let line = row[1].replace("\\|", "|");
+        assert!(line.starts_with("fw "), "{row:?}");
+        let output = cooked(folder.path(), &line);
+        let code = output.status.code();
+        let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(code, Some(0), "{line}: {told}");
+    }
+}
