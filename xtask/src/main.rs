@@ -9,6 +9,7 @@ mod context;
 mod debian;
 mod npm;
 mod outcome;
+mod pictures;
 mod process;
 mod rooms;
 mod steps;
@@ -36,6 +37,7 @@ usage: cargo xtask COMMAND
                                    our code beside its peers (codecs, files, bintensors, structframe; all when none is
                                    named); --quick takes a fraction of the time, --check fails when a target is missed,
                                    --only takes rows whose names contain a text, --update writes docs/benchmarks.md
+  pictures                         the pictures of the documents, drawn again by fw
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
 
@@ -73,6 +75,7 @@ fn run() -> Result<ExitCode> {
             let status = runner.args(args.raw_args()?).status()?;
             Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
         }
+        "pictures" => pictures::main(&context),
         "venv" => {
             let environment = context.python()?;
             for skipped in &environment.missing {
