@@ -5,6 +5,7 @@ mod buffer; // bytes of Python objects
 mod dtype; // element types as NumPy knows them
 mod errors; // errors as exceptions
 mod files; // fwright.open
+mod promise; // mapped files are left alone
 mod tensogram; // fwright.tensogram
 mod value; // metadata values
 

@@ -165,3 +165,28 @@ def test_the_command_line(files):
         assert done.returncode == 0 and "float32" in done.stdout and done.stderr == ""
         done = subprocess.run([*words, "ls", "/nope/there.bt"], capture_output=True, text=True)
         assert done.returncode != 0 and done.stdout == "" and "/nope/there.bt" in done.stderr
+
+
+def test_checkpoints_in_several_files(files, tmp_path):
+    target = tmp_path / "model.safetensors"
+    written = fw.convert(files["safetensors"], target, max_shard_size=100)["files"]
+    [index] = [path for path in written if path.endswith(".json")]
+    file = fw.open(index)
+    assert sorted(file) == sorted(FIELDS)
+    for name, field in FIELDS.items():
+        assert np.array_equal(np.asarray(file[name]), field)
+
+
+def test_gguf(tmp_path):
+    gguf = pytest.importorskip("gguf")
+    path = tmp_path / "m.gguf"
+    writer = gguf.GGUFWriter(path, "test")
+    writer.add_tensor("w", FIELDS["f"])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    for source in (path, path.read_bytes()):
+        file = fw.open(source)
+        assert file.format == "gguf" and np.array_equal(np.asarray(file["w"]), FIELDS["f"])
+        assert np.array_equal(file["w"][1, :, 0], FIELDS["f"][1, :, 0])

@@ -2,13 +2,14 @@
 
 use super::tensor::PyTensor;
 use crate::errors::OrRaise;
+use crate::promise::left_alone;
 use crate::{buffer, value};
 use bytes::Bytes;
 use framewright::convert::{self, ConvertError, Entry, Format, TensorFile};
 use framewright::source::nonblocking::Blocking;
 use framewright::source::plan::Cost;
 use framewright::source::remote::{StoreOptions, is_url, open_source};
-use framewright::source::{LeftAlone, MappedFile, ReadAt};
+use framewright::source::{MappedFile, ReadAt};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList};
@@ -114,14 +115,6 @@ impl MapOnce for OnceLock<MappedFile> {
         // Another thread may have been faster; its map is as good.
         Ok(self.get_or_init(|| map).bytes())
     }
-}
-
-/// What reading a map needs to be promised.
-#[allow(unsafe_code)]
-fn left_alone() -> LeftAlone {
-    // SAFETY: the promise is the caller's, as for `numpy.memmap`: the documentation of `Tensor.numpy` says that the file must not
-    // be cut short or changed in place while views of it live. Our own writers only append and rename.
-    unsafe { LeftAlone::promised() }
 }
 
 /// Opens a file of named tensors by its content: a path, a URL, or bytes.

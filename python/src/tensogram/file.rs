@@ -7,6 +7,7 @@ use super::metadata::PyMetadata;
 use super::options::{EncodeKeywords, decode_options};
 use super::output::{self, Elements};
 use crate::errors::OrRaise;
+use crate::promise::left_alone;
 use bytes::Bytes;
 use framewright::source::remote::StoreOptions;
 use framewright::tensogram::{
@@ -91,14 +92,6 @@ impl PyTensogramFile {
         dict.set_item("data", array)?;
         Ok(dict)
     }
-}
-
-/// What reading a map needs to be promised.
-#[allow(unsafe_code)]
-fn left_alone() -> framewright::source::LeftAlone {
-    // SAFETY: the promise is the caller's, who asked for views of the file (`copy=False`): the documentation of the keyword
-    // says that the file must not be cut short or changed in place while they live. Our own writers only append and rename.
-    unsafe { framewright::source::LeftAlone::promised() }
 }
 
 #[pymethods]
