@@ -12,7 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fw-tensor", &["fw-bytes"]),
     ("fw-source", &["fw-bytes"]),
     ("fw-report", &["fw-bytes"]),
-    ("fw-draw", &[]),
+    ("fw-draw", &["fw-report"]),
     ("fw-query", &[]),
     ("fw-stats", &["fw-tensor"]),
     ("fw-codec", &["fw-bytes", "fw-tensor"]),
@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fw-schema", &["fw-bytes", "fw-report"]),
     ("fw-structframe", &["fw-bytes"]),
     ("fw-dynamic", &["fw-bytes", "fw-tensor", "fw-report", "fw-schema", "fw-structframe"]),
-    ("fw-codegen", &["fw-report", "fw-schema"]),
+    ("fw-codegen", &["fw-source", "fw-report", "fw-schema"]),
 ];
 
 /// Crates on top, which see everything below them.

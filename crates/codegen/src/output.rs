@@ -1,8 +1,9 @@
 //! Generated files on disk.
 
 use crate::File;
+use fw_source::AtomicFile;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// How a file on disk relates to what would be generated now.
@@ -56,12 +57,10 @@ fn freshness(path: &Path, file: &File) -> io::Result<Freshness> {
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
-    fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path)).map_err(|error| {
-        let _ = fs::remove_file(&temporary);
-        named(path, &error)
-    })
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(text.as_bytes()).map_err(|error| named(path, &error))?;
+    file.commit()?;
+    Ok(())
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {

@@ -1,34 +1,6 @@
-//! Text that is safe to show: names come from files and may hold anything.
+//! Text for titles, axes and SVG.
 
-/// Text with control characters, direction marks and invisible characters spelled out, as every output here shows it.
-///
-/// ```
-/// assert_eq!(fw_draw::visible("2t \x1b[31m"), "2t \\u{1b}[31m");
-/// assert_eq!(fw_draw::visible("m s⁻¹"), "m s⁻¹");
-/// ```
-#[must_use]
-pub fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            _ if is_hidden(character) => out.extend(character.escape_unicode()),
-            _ => out.push(character),
-        }
-    }
-    out
-}
-
-/// Characters that change how others are shown, that show nothing, or that XML does not allow.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}')
-        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
-        || matches!(character, '\u{e0000}'..='\u{e0fff}')
-}
+pub(crate) use fw_report::visible;
 
 /// Text for the content of an XML element or a quoted attribute.
 pub(crate) fn xml(text: &str) -> String {
@@ -133,10 +105,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_hidden_is_left() {
-        let nasty = "a\u{7}\u{9b}31m\u{202e}b\u{200b}\u{feff}\u{ffff}\r\n";
-        let shown = visible(nasty);
-        assert!(shown.chars().all(|character| !is_hidden(character)), "{shown}");
+    fn xml_holds_no_markup() {
+        assert_eq!(xml("a\u{7}\u{ffff}"), "a\\u{7}\\u{ffff}");
         assert_eq!(xml("<a & \"b\">'"), "&lt;a &amp; &quot;b&quot;&gt;&#39;");
     }
 

@@ -1,5 +1,6 @@
 //! One thing worth saying about some bytes.
 
+use crate::text::visible;
 use fw_bytes::Span;
 use std::borrow::Cow;
 use std::fmt;
@@ -104,9 +105,10 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[{}]", self.severity, self.code)?;
         if !self.path.is_empty() {
-            write!(f, " {}", self.path)?;
+            write!(f, " {}", visible(&self.path))?;
         }
-        write!(f, ": {}", self.message)?;
+        // Names from files are among the words.
+        write!(f, ": {}", visible(&self.message))?;
         match self.span {
             Some(span) if span.is_empty() => write!(f, " (byte {})", span.start),
             Some(span) => write!(f, " (bytes {span})"),

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 // Rooms in the order data flows: each uses only those before it.
+mod text; // names from files, safe to show
 mod finding; // one fault or remark
 mod report; // all findings, with a verdict
 mod tree; // bytes named range by range
@@ -20,4 +21,5 @@ mod json; // the JSON form of all of these
 
 pub use finding::{Finding, Severity};
 pub use report::Report;
+pub use text::{visible, visible_json, visible_lines};
 pub use tree::Tree;

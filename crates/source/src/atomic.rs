@@ -1,62 +1,145 @@
 //! Files written whole or not at all.
 
+mod litter; // what a signal must not leave behind
+#[cfg(target_os = "linux")]
+mod unnamed; // files without a name
+
+pub use litter::{TemporaryDirectory, remove_temporary_files_on_signals};
+
+use litter::Listed;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file under construction beside its target; [`AtomicFile::commit`] renames it into place.
+/// A file under construction; [`AtomicFile::commit`] puts it in place of its target.
 ///
-/// Dropping it without committing leaves the target untouched and removes the temporary file. Someone who has the old
-/// target open or mapped keeps seeing the old bytes.
+/// Dropping it without committing leaves the target untouched and nothing behind. Someone who has the old target open or
+/// mapped keeps seeing the old bytes.
+///
+/// On Linux the file has no name until it is complete, so nothing is left however the process ends. Elsewhere it is a
+/// sibling of the target, which [`remove_temporary_files_on_signals`] takes care of.
 #[derive(Debug)]
 pub struct AtomicFile {
-    temporary: NamedTempFile,
+    temporary: Temporary,
     target: PathBuf,
+}
+
+#[derive(Debug)]
+enum Temporary {
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+    // The file first: it is removed before it is taken off the list.
+    Named(NamedTempFile, Listed),
 }
 
 impl AtomicFile {
     /// Starts a new version of `target`, in the same directory, with the permissions of the version there now.
     ///
     /// # Errors
-    /// When the temporary file cannot be made; the message names the target.
+    /// When no file can be made there; the message names the target.
     pub fn create(target: impl AsRef<Path>) -> io::Result<Self> {
-        // A symbolic link stays a link: the file it points to is what gets replaced.
-        let target = std::fs::canonicalize(target.as_ref()).unwrap_or_else(|_| pointed_to(target.as_ref()));
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", target.display()));
-        let directory = match target.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+        let target = resolved(target.as_ref());
+        #[cfg(target_os = "linux")]
+        if let Some(file) = unnamed::create(directory_of(&target)).map_err(|error| named(&target, &error))? {
+            return Self::with(Temporary::Unnamed(file), target);
+        }
+        Self::named(target)
+    }
+
+    /// The same with a temporary file that has a name, as on systems that know no others.
+    ///
+    /// # Errors
+    /// As [`AtomicFile::create`].
+    #[doc(hidden)]
+    pub fn create_named(target: impl AsRef<Path>) -> io::Result<Self> {
+        Self::named(resolved(target.as_ref()))
+    }
+
+    fn named(target: PathBuf) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".fw-").suffix(".tmp");
+        builder.prefix(PREFIX).suffix(SUFFIX);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             // The process's umask applies to new files, exactly as for `File::create`.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let temporary = builder.tempfile_in(directory).map_err(|error| named(plain(error)))?;
-        if let Ok(existing) = std::fs::metadata(&target) {
-            temporary.as_file().set_permissions(existing.permissions()).map_err(named)?;
-        }
-        Ok(Self { temporary, target })
+        let made = litter::list(|| {
+            let file = builder.tempfile_in(directory_of(&target))?;
+            let path = file.path().to_owned();
+            Ok((file, path))
+        });
+        let (file, listed) = made.map_err(|error| named(&target, &plain(error)))?;
+        Self::with(Temporary::Named(file, listed), target)
     }
 
-    /// Renames the file into place after its bytes have reached the disk.
+    fn with(temporary: Temporary, target: PathBuf) -> io::Result<Self> {
+        let file = Self { temporary, target };
+        if let Ok(existing) = std::fs::metadata(&file.target) {
+            file.file().set_permissions(existing.permissions()).map_err(|error| named(&file.target, &error))?;
+        }
+        Ok(file)
+    }
+
+    /// Puts the file in place after its bytes have reached the disk.
+    ///
+    /// After a crash of the system there is the old version or the new one, both whole. Which of them is certain only after
+    /// [`sync_directory_of`] the target.
     ///
     /// # Errors
-    /// When syncing or renaming fails; the old target is then still there.
+    /// When syncing, linking or renaming fails; the old target is then still there.
     pub fn commit(self) -> io::Result<File> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.target.display()));
-        self.temporary.as_file().sync_all().map_err(named)?;
-        self.temporary.persist(&self.target).map_err(|error| named(error.error))
+        self.file().sync_all().map_err(|error| named(&self.target, &error))?;
+        let Self { temporary, target } = self;
+        let placed = match temporary {
+            #[cfg(target_os = "linux")]
+            Temporary::Unnamed(file) => unnamed::place(&file, &target).map(|()| file),
+            Temporary::Named(file, _listed) => file.persist(&target).map_err(|error| error.error),
+        };
+        placed.map_err(|error| named(&target, &error))
     }
 
     /// The temporary file, for positioned writes.
     pub fn file(&self) -> &File {
-        self.temporary.as_file()
+        match &self.temporary {
+            #[cfg(target_os = "linux")]
+            Temporary::Unnamed(file) => file,
+            Temporary::Named(file, _) => file.as_file(),
+        }
     }
+}
+
+/// Waits until the disk holds the directory entry of `path`: after that a committed file survives a crash of the system.
+///
+/// # Errors
+/// When the directory cannot be opened or synced; the message names it.
+pub fn sync_directory_of(path: impl AsRef<Path>) -> io::Result<()> {
+    // Elsewhere a directory cannot be opened, and the file system looks after its entries.
+    #[cfg(unix)]
+    {
+        let path = resolved(path.as_ref());
+        let directory = directory_of(&path);
+        File::open(directory).and_then(|file| file.sync_all()).map_err(|error| named(directory, &error))?;
+    }
+    let _ = path;
+    Ok(())
+}
+
+/// A symbolic link stays a link: the file it points to is what gets replaced.
+fn resolved(target: &Path) -> PathBuf {
+    std::fs::canonicalize(target).unwrap_or_else(|_| pointed_to(target))
+}
+
+fn directory_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Where a chain of links leads that ends at no file yet.
@@ -73,7 +156,7 @@ fn pointed_to(target: &Path) -> PathBuf {
     target
 }
 
-/// The system's own words: where the temporary file would have been is nobody's concern.
+/// The system's own words: where the temporary file would have been does not help.
 fn plain(error: io::Error) -> io::Error {
     match error.to_string().split_once(" at path ") {
         Some((words, _)) => io::Error::new(error.kind(), words),
@@ -83,19 +166,23 @@ fn plain(error: io::Error) -> io::Error {
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.temporary.write(bytes)
+        self.file().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.temporary.flush()
+        self.file().flush()
     }
 }
 
 impl Seek for AtomicFile {
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
-        self.temporary.seek(position)
+        self.file().seek(position)
     }
 }
+
+/// How temporary files are called.
+const PREFIX: &str = ".fw-";
+const SUFFIX: &str = ".tmp";
 
 #[cfg(test)]
 mod tests {
@@ -103,19 +190,39 @@ mod tests {
 
     #[test]
     fn the_target_changes_only_on_commit() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("weights.bt");
-        std::fs::write(&path, b"old").unwrap();
-        let mut abandoned = AtomicFile::create(&path).unwrap();
-        abandoned.write_all(b"half").unwrap();
-        drop(abandoned);
-        assert_eq!(std::fs::read(&path).unwrap(), b"old");
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left behind");
+        let both: [fn(PathBuf) -> io::Result<AtomicFile>; 2] = [AtomicFile::create, AtomicFile::create_named];
+        for create in both {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("weights.bt");
+            for (before, after) in [(None, &b"new"[..]), (Some(&b"new"[..]), b"newer")] {
+                let mut abandoned = create(path.clone()).unwrap();
+                abandoned.write_all(b"half").unwrap();
+                drop(abandoned);
+                assert_eq!(std::fs::read(&path).ok().as_deref(), before);
+                let mut written = create(path.clone()).unwrap();
+                written.write_all(b"...er").unwrap();
+                written.seek(SeekFrom::Start(0)).unwrap();
+                written.write_all(after).unwrap();
+                written.file().set_len(after.len() as u64).unwrap();
+                written.commit().unwrap();
+                sync_directory_of(&path).unwrap();
+                assert_eq!(std::fs::read(&path).unwrap(), after);
+                assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left behind");
+            }
+        }
+    }
 
-        let mut written = AtomicFile::create(&path).unwrap();
-        written.write_all(b"new").unwrap();
-        written.commit().unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    #[test]
+    fn a_missing_directory_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let both: [fn(PathBuf) -> io::Result<AtomicFile>; 2] = [AtomicFile::create, AtomicFile::create_named];
+        for create in both {
+            let path = dir.path().join("no/such/file");
+            let error = create(path.clone()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+            assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
+            assert!(!error.to_string().contains(PREFIX), "{error}");
+        }
     }
 
     #[cfg(unix)]

@@ -2,8 +2,8 @@
 //!
 //! Decoders do no input or output: they answer [`fw_bytes::Step`]. [`drive`] fetches the ranges a decoder asks for from
 //! any [`ReadAt`], a slice, a file or a map, and asks again. [`plan`] decides which ranges share a request, for every source
-//! and every format. [`AtomicFile`] writes a sibling temporary file and renames it, so that readers of the old file are
-//! never cut off.
+//! and every format. [`AtomicFile`] writes a file that replaces another when it is complete, so that readers of the old
+//! one are never cut off.
 #![deny(unsafe_code)]
 
 pub mod plan; // which bytes to request
@@ -19,9 +19,9 @@ pub mod nonblocking; // sources that are awaited
 #[cfg(feature = "remote")]
 pub mod remote; // object stores
 mod same_file; // whether two names lead to one file
-mod atomic; // temporary file + rename
+mod atomic; // files that appear when they are complete
 
-pub use atomic::AtomicFile;
+pub use atomic::{AtomicFile, TemporaryDirectory, remove_temporary_files_on_signals, sync_directory_of};
 pub use buffers::Buffers;
 pub use drive::drive;
 pub use file::FileSource;

@@ -102,7 +102,7 @@ impl TensogramFile {
             return Err(named(&self.path, &io::Error::other(text)).into());
         }
         if options.durability == Durability::Synced {
-            sync_directory(&self.path)?;
+            fw_source::sync_directory_of(&self.path)?;
         }
         // Whoever had the lock before may have written: look only now.
         let (last, inside, mut end) = self.settled(&file)?;
@@ -207,7 +207,7 @@ impl Appender<'_> {
     /// `Io` when the system cannot promise it.
     pub fn sync(&self) -> Result<()> {
         self.file.sync_all().map_err(|error| named(&self.owner.path, &error))?;
-        sync_directory(&self.owner.path)
+        Ok(fw_source::sync_directory_of(&self.owner.path)?)
     }
 
     /// One past the last byte of the file.
@@ -305,20 +305,6 @@ fn is_another(one: &File, other: &File) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_another(_: &File, _: &File) -> io::Result<bool> {
     Ok(false)
-}
-
-/// Waits until the disk knows that the file is there at all: a new one is an entry of its directory first.
-#[cfg(unix)]
-fn sync_directory(path: &std::path::Path) -> Result<()> {
-    let path = std::fs::canonicalize(path).map_err(|error| named(path, &error))?;
-    let directory = path.parent().unwrap_or(&path);
-    Ok(File::open(directory).and_then(|directory| directory.sync_all()).map_err(|error| named(directory, &error))?)
-}
-
-/// The file system keeps its directories by itself.
-#[cfg(not(unix))]
-fn sync_directory(_: &std::path::Path) -> Result<()> {
-    Ok(())
 }
 
 /// How often to look at a file that others write to.
