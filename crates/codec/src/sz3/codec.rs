@@ -10,6 +10,15 @@ use fw_tensor::ByteOrder;
 pub struct Sz3 {
     bound: Option<Sz3Bound>,
     order: ByteOrder,
+    elements: Elements,
+}
+
+/// What the bytes are that a stream holds as doubles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elements {
+    Doubles,
+    /// Pairs of floats: a bound on the doubles says nothing about them, so only streams without loss are read.
+    Floats,
 }
 
 impl Sz3 {
@@ -19,14 +28,21 @@ impl Sz3 {
     /// `bad_error_bound` when the bound is negative or not finite.
     pub fn new(bound: Sz3Bound, order: ByteOrder) -> Result<Self, CodecError> {
         bound.check()?;
-        Ok(Self { bound: Some(bound), order })
+        Ok(Self { bound: Some(bound), order, elements: Elements::Doubles })
     }
 
     /// A codec that only decodes, which needs no bound: a stream carries its own.
     ///
     /// Descriptors with a bound that [`Sz3::new`] refuses do exist, and what they describe is still readable.
     pub const fn reader(order: ByteOrder) -> Self {
-        Self { bound: None, order }
+        Self { bound: None, order, elements: Elements::Doubles }
+    }
+
+    /// A codec that only decodes `float32` elements, which some writers store as if each pair of them were a double.
+    ///
+    /// Only lossless streams can be read: in any other the values are not within the bound.
+    pub const fn float32_reader(order: ByteOrder) -> Self {
+        Self { bound: None, order, elements: Elements::Floats }
     }
 }
 
@@ -69,11 +85,18 @@ impl Codec for Sz3 {
         }
         let count = out.len() / 8;
         let stream = Stream::parse(encoded, count as u64)?;
+        if self.elements == Elements::Floats && stream.algorithm != Algorithm::Lossless {
+            let message = "float32 values in a lossy sz3 stream, which bounds the error of doubles only";
+            return Err(CodecError::misuse(NAME, "unsupported_combination", message));
+        }
         match stream.algorithm {
             Algorithm::Lossless => {
                 packed::unpack_into(&stream, out)?;
                 if self.order == ByteOrder::Big {
-                    doubles::swap(out);
+                    match self.elements {
+                        Elements::Doubles => doubles::swap(out),
+                        Elements::Floats => fw_tensor::swap_in_place(out, 4),
+                    }
                 }
                 Ok(())
             }

@@ -53,7 +53,7 @@ impl CodecSpec for Sz3Settings {
         summary: "Lossy coding of doubles within an error bound (SZ3 3.3.2, one dimension).",
         keys: &[MODE, BOUND],
         dtypes: Dtypes::Only(&[DType::Float64]),
-        rules: "Takes neither an encoding nor a filter.",
+        rules: "Takes neither an encoding nor a filter. Lossless streams of float32 values, which the reference writes, are read.",
         ranges: "None: the whole object is decoded.",
     };
 
@@ -72,6 +72,9 @@ impl CodecSpec for Sz3Settings {
 
 impl CompressorSpec for Sz3Settings {
     fn check(&self, input: &CompressorInput<'_>) -> Result<(), CodecError> {
+        if Self::holds_floats(input) {
+            return Ok(());
+        }
         input.only_plain_doubles()
     }
 
@@ -80,6 +83,8 @@ impl CompressorSpec for Sz3Settings {
     }
 
     fn encoder(&self, input: &CompressorInput<'_>) -> Result<Box<dyn Codec>, CodecError> {
+        // Such objects are read where nothing was lost, and never written.
+        input.only_plain_doubles()?;
         if_built!("sz3", Self, (input), {
             use crate::sz3::{Sz3, Sz3Bound};
             let bound = match self.sz3_error_bound_mode {
@@ -92,8 +97,19 @@ impl CompressorSpec for Sz3Settings {
     }
 
     /// Streams carry their own bound, and what a descriptor with a bad one describes is still readable.
-    fn decoder(&self, _input: &CompressorInput<'_>, order: ByteOrder) -> Result<Box<dyn Codec>, CodecError> {
-        if_built!("sz3", Self, (order), Ok(Box::new(crate::sz3::Sz3::reader(order))))
+    fn decoder(&self, input: &CompressorInput<'_>, order: ByteOrder) -> Result<Box<dyn Codec>, CodecError> {
+        if_built!("sz3", Self, (input, order), {
+            use crate::sz3::Sz3;
+            Ok(Box::new(if Self::holds_floats(input) { Sz3::float32_reader(order) } else { Sz3::reader(order) }))
+        })
+    }
+}
+
+impl Sz3Settings {
+    /// True for pairs of little-endian floats that the reference stores as doubles (TG-C3.2).
+    fn holds_floats(input: &CompressorInput<'_>) -> bool {
+        let plain = input.packed_bits().is_none() && input.shuffled().is_none();
+        plain && input.dtype == DType::Float32 && input.byte_order == ByteOrder::Little && input.len.is_multiple_of(8)
     }
 }
 

@@ -44,7 +44,10 @@ fn zfp_and_sz3_take_plain_doubles_only() {
             assert_eq!(error.code(), "unsupported_combination");
             // Messages of the reference may say so nevertheless.
             let forged = renamed(&message(&described.with_compression("lz4"), &data).unwrap(), "lz4", codec);
-            assert_eq!(read(&forged).unwrap_err().code(), "unsupported_combination", "{codec} {descriptor:?}");
+            // The reference's lossless streams of floats are read, so these bytes are taken for a stream.
+            let floats = codec == "sz3" && descriptor.dtype == DType::Float32;
+            let code = if floats { "bad_magic" } else { "unsupported_combination" };
+            assert_eq!(read(&forged).unwrap_err().code(), code, "{codec} {descriptor:?}");
         }
     }
 }
