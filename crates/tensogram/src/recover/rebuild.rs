@@ -30,7 +30,8 @@ pub(super) fn write(
         let object = finding.object_index.map_or_else(String::new, |object| format!(".object[{object}]"));
         finding.on(format!("message[{number}]{object}"))
     }));
-    if draft.is_empty() {
+    // A message that keeps none of its objects would look like one that never had any.
+    if draft.is_empty() || draft.objects.is_empty() && !complete {
         return Ok(None);
     }
     let metadata = metadata(draft, complete).to_cbor();

@@ -28,6 +28,16 @@ impl FileReport {
         self.report.is_ok() && self.messages.iter().all(|(_, message)| message.is_ok())
     }
 
+    /// Says how many messages there must be: any other number is an error, code `message_count_mismatch`. A file that was cut
+    /// between two messages has no other fault.
+    pub fn expect_messages(&mut self, expected: usize) {
+        let found = self.messages.len();
+        if found != expected {
+            let text = format!("expected {expected} messages, found {found}");
+            self.report.push(Finding::error("message_count_mismatch", text).level("structure"));
+        }
+    }
+
     /// Every finding: about the file, about what cannot be read as a message, about each message.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         let inner = self.unreadable.iter().chain(&self.messages).flat_map(|(_, message)| message.report.findings());
