@@ -7,6 +7,7 @@ use crate::terminal::{self, Terminal};
 use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
 use framewright::edit::EditError;
+use framewright::report::{visible_json, visible_lines};
 use framewright::tensogram::TensogramError;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -72,7 +73,8 @@ pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
         Voice::Words => {
             let message = fault["message"].as_str().unwrap_or_default();
             let hint = fault["hint"].as_str().map_or_else(String::new, |hint| format!("hint: {hint}\n"));
-            complain(format_args!("{} {message}\n{hint}", Ink::Bad.paint_error("fw:")));
+            let words = format!("{message}\n{hint}");
+            write_error(&format!("{} {}", Ink::Bad.paint_error("fw:"), visible_lines(&words)));
         }
         Voice::Json => {
             let object = json!({ "command": command, "ok": false, "error": fault });
@@ -85,7 +87,8 @@ pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
 
 /// An object as a command prints it: among lines it is a line.
 pub(crate) fn object_text(command: &str, object: &Value) -> String {
-    if matches!(command, "decode" | "get") { object.to_string() } else { format!("{object:#}") }
+    let text = if matches!(command, "decode" | "get") { object.to_string() } else { format!("{object:#}") };
+    visible_json(&text).into_owned()
 }
 
 /// Words beside the result, on standard error: notes, warnings and losses, which `--quiet` leaves out.
@@ -97,11 +100,15 @@ pub(crate) fn aside(words: std::fmt::Arguments<'_>) {
 
 /// What is wrong, on standard error. Where nobody can hear it, it is lost, and nothing else is.
 pub(crate) fn complain(words: std::fmt::Arguments<'_>) {
-    if terminal::caught(&words.to_string()) {
+    write_error(&findings_error(&visible_lines(&words.to_string())));
+}
+
+fn write_error(text: &str) {
+    if terminal::caught(text) {
         return;
     }
     // In one write, so that lines of several processes do not mix.
-    let _ = io::stderr().write_all(findings_error(&words.to_string()).as_bytes());
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// A request that cannot be served as it was put.
@@ -220,7 +227,7 @@ fn message_of(error: &anyhow::Error) -> String {
 pub(crate) fn fault(error: &anyhow::Error) -> Value {
     if let Some(retold) = error.downcast_ref::<Retold>() {
         let mut fault = fault(&retold.error);
-        for key in ["message", "file"] {
+        for key in ["message", "hint", "file"] {
             if let Some(text) = fault.get(key).and_then(Value::as_str) {
                 fault[key] = retold.renamed(text).into();
             }
@@ -260,7 +267,16 @@ pub(crate) fn fault(error: &anyhow::Error) -> Value {
             _ => "io_error",
         })
     });
-    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": message_of(error) });
+    let words = message_of(error);
+    // What to do about it is a line of its own.
+    let message = match words.split_once("\nhint: ") {
+        Some((what, told)) => {
+            hint = hint.or_else(|| Some(told.to_owned()));
+            what
+        }
+        None => words.as_str(),
+    };
+    let mut fault = json!({ "code": code.unwrap_or("failed"), "message": message });
     if let Some(position) = position {
         fault["position"] = position.into();
     }

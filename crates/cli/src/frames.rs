@@ -121,7 +121,7 @@ pub(crate) fn undetected(name: &str, bytes: &[u8]) -> anyhow::Error {
         (0, _) => ("empty_file", format!("{name}: the file is empty")),
         (_, Some(format)) => (
             "not_a_capture",
-            format!("{name}: a {format} file, no struct-frame capture; fw info without --schema shows it"),
+            format!("{name}: is a {format} file, not a struct-frame capture\nhint: run fw info without --schema"),
         ),
         _ => {
             let text = format!(
@@ -144,7 +144,10 @@ pub(crate) fn chosen(schema: &Schema, names: &[String]) -> Result<Vec<u16>> {
         let found = schema.find(name).and_then(|message| message.id).or_else(|| name.parse().ok());
         let Some(id) = found else {
             let known: Vec<_> = schema.ids().map(|(_, message)| shown_name(schema, message)).collect();
-            bail!(Usage(format!("--message {name}: no such message with an id; the schema has {}", known.join(", "))));
+            bail!(Usage(format!(
+                "--message {name}: the schema has no such message with an id; it has {}",
+                known.join(", ")
+            )));
         };
         ids.push(id);
     }
@@ -167,7 +170,7 @@ pub(crate) fn complaint(schema: &Schema, event: &Event<'_>) -> Option<String> {
                 hex(found)
             )
         }
-        Event::Skipped(span) => format!("{} bytes {} are no frame", span.len(), place(span.start)),
+        Event::Skipped(span) => format!("{} bytes {} are not part of a frame", span.len(), place(span.start)),
         Event::Truncated(span) => format!("incomplete frame of {} bytes {}", span.len(), place(span.start)),
     })
 }

@@ -6,20 +6,19 @@ use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
 use framewright::convert::{Format, TensorFile};
-use framewright::source::{FileSource, ReadAt};
+use framewright::source::{FileSource, ReadAt, TemporaryDirectory};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// A file that a command reads: where it lies, and what people call it.
 pub(crate) struct Input {
     path: PathBuf,
     name: String,
     /// The folder of a copy, which goes when it is no longer looked at.
-    copy: Option<TempDir>,
+    copy: Option<TemporaryDirectory>,
     /// The format, once it was looked for.
     format: OnceCell<Format>,
 }
@@ -54,11 +53,11 @@ impl Input {
                 return Self::at(path);
             }
             let known = match (cfg!(feature = "remote"), scheme) {
-                (true, "file") => "a file of this machine has three slashes, file:///tmp/x.tgm",
-                (true, _) => "there are http, https, s3, gs, az, abfs and file",
-                (false, _) => "this build has none (feature remote)",
+                (true, "file") => "a local file URL has three slashes: file:///tmp/x.tgm",
+                (true, _) => "supported: http, https, s3, gs, az, abfs and file",
+                (false, _) => "this build has no support for URLs (feature remote)",
             };
-            return Err(Usage(format!("{scheme}://{rest}: no store for {scheme}://; {known}")).into());
+            return Err(Usage(format!("{scheme}://{rest}: unsupported URL scheme {scheme}://; {known}")).into());
         }
         Self::at(word.to_owned())
     }
@@ -66,7 +65,7 @@ impl Input {
     fn at(path: PathBuf) -> Result<Self> {
         let name = path.display().to_string();
         match std::fs::metadata(&path).map(|found| Kind::of(found.file_type())) {
-            Ok(Kind::Directory) => return Err(Usage(format!("{name}: a folder, no file")).into()),
+            Ok(Kind::Directory) => return Err(Usage(format!("{name}: is a directory, not a file")).into()),
             Ok(Kind::Device) => {
                 let text = format!("{name}: is a device, not a file; to read from a device, pipe it: fw … - < {name}");
                 return Err(Usage(text).into());
@@ -95,7 +94,7 @@ impl Input {
     /// # Errors
     /// Those of `write`, or when there is no place for it.
     pub(crate) fn copied(file_name: &str, name: String, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
-        let folder = tempfile::tempdir()?;
+        let folder = TemporaryDirectory::new()?;
         let path = folder.path().join(file_name);
         write(&path)?;
         Ok(Self { path, name, copy: Some(folder), format: OnceCell::new() })
@@ -206,9 +205,9 @@ impl Input {
     fn guess(&self, head: &[u8]) -> &'static str {
         let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
         match Path::new(&self.name).extension().and_then(|end| end.to_str()) {
-            Some("sf" | "proto") => "; a struct-frame schema is read by fw schema check",
+            Some("sf" | "proto") => "\nhint: check a struct-frame schema with fw schema check",
             _ if head.iter().all(is_text) => "",
-            _ => "; if it is a struct-frame capture, fw info --schema FILE shows its messages and fields",
+            _ => "\nhint: for a struct-frame capture, add --schema FILE to fw info",
         }
     }
 }
@@ -262,7 +261,7 @@ fn spool(from: &mut impl Read, name: &str, copy: &Path) -> Result<()> {
 pub(crate) fn file(path: &Path, command: &str) -> Result<File> {
     #[cfg(feature = "remote")]
     if let Some(url) = crate::remote::url(path) {
-        let text = format!("{url}: fw {command} reads files and pipes only: curl -s {url} | fw {command} - …");
+        let text = format!("{url}: fw {command} cannot read URLs\nhint: curl -s {url} | fw {command} - …");
         return Err(Usage(text).into());
     }
     let _ = command;

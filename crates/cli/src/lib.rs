@@ -80,7 +80,7 @@ fn captured(words: impl IntoIterator<Item = String>) -> (u8, String) {
 fn misused(error: &clap::Error) -> serde_json::Value {
     let words = error.to_string();
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return serde_json::json!({ "code": "usage", "message": "a command is missing", "hint": words.trim_end() });
+        return serde_json::json!({ "code": "usage", "message": "missing command", "hint": words.trim_end() });
     }
     let (what, usage) = words.split_once("\nUsage: ").unwrap_or((&words, ""));
     let lines = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();

@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
+    framewright::source::remove_temporary_files_on_signals();
     fw_cli::run(std::env::args_os()).into()
 }

@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::opened::told;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
-use framewright::convert::{Format, Named, named_objects};
+use framewright::convert::{Format, Named, named_objects, objects_named};
 use framewright::look::Catalog;
 use framewright::primitives::Span;
 use framewright::source::nonblocking::wait_for;
@@ -89,7 +89,7 @@ fn opened(url: &str, store: &Store, command: &str) -> Result<StoreSource> {
     open_source(url, &options(store)?).map_err(|error| match RemoteError::of(&error) {
         Some(RemoteError { kind: RemoteErrorKind::NoRanges, url, .. }) => {
             let text = format!(
-                "{url}: the server does not serve ranges of bytes; say --allow-full-read to let fw {command} read all of it"
+                "{url}: the server does not support range requests\nhint: add --allow-full-read to let fw {command} download the whole file"
             );
             Usage(text).into()
         }
@@ -108,7 +108,9 @@ fn copied(source: &StoreSource, url: &str, store: &Store, command: &str) -> Resu
         return Err(Usage(text).into());
     }
     if !store.allow_full_read {
-        let text = format!("{name}: fw {command} has to read all {len} bytes of it; say --allow-full-read to let it");
+        let text = format!(
+            "{name}: fw {command} must download the whole file ({len} bytes)\nhint: add --allow-full-read to allow it"
+        );
         return Err(Usage(text).into());
     }
     Input::copied(file_name(url), name.to_owned(), |copy| download(source, copy).with_context(|| name.to_owned()))
@@ -125,7 +127,7 @@ fn options(store: &Store) -> Result<StoreOptions> {
     let mut options = StoreOptions::new().with_full_read(full_read);
     for setting in &store.store_option {
         let Some((name, value)) = setting.split_once('=') else {
-            return Err(Usage(format!("--store-option {setting}: KEY=VALUE is needed")).into());
+            return Err(Usage(format!("--store-option {setting}: must be KEY=VALUE")).into());
         };
         options = options.with_setting(name, value);
     }
@@ -171,7 +173,7 @@ fn some_message(command: &str, file: &RemoteFile) -> Result<()> {
         (0, 0, "cat") => Err(Failure::new("empty_file", format!("{name}: the file is empty")).into()),
         (1.., ..) | (0, 0, _) => Ok(()),
         (0, ..) => {
-            let text = format!("{name}: no readable message in {len} bytes; fw validate says more");
+            let text = format!("{name}: no readable message in {len} bytes\nhint: run fw validate for details");
             Err(Failure::new("no_message", text).into())
         }
     }
@@ -213,11 +215,15 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
     let Some(name) = &args.tensor else { return Ok((args.message.unwrap_or(0), args.object.unwrap_or(0))) };
     let find = |message: usize, name: &str| {
         let metadata = file.metadata(message).map_err(|error| cat::misfit(url, error))?;
-        anyhow::Ok(named_objects(&metadata).iter().position(|known| known == name))
+        match &objects_named(&named_objects(&metadata), name)[..] {
+            [] => anyhow::Ok(None),
+            [one] => Ok(Some(*one)),
+            several => Err(cat::duplicate(url, name, message, several).into()),
+        }
     };
     if let Some(message) = args.message {
         let found = find(message, name)?;
-        let missing = || Usage(format!("no tensor {name:?} in message {message} of {url}; fw ls lists them"));
+        let missing = || Usage(format!("{url}: message {message}: {}", cat::missing(name)));
         return Ok((message, found.ok_or_else(missing)?));
     }
     let count = file.message_count()?;
@@ -228,20 +234,19 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
         return Ok((message, object));
     }
     let surveys = file.surveys(&(0..count).map(MessageIndex::from).collect::<Vec<_>>())?;
-    let known = surveys.iter().enumerate().filter_map(|(message, survey)| {
-        let names = named_objects(survey.metadata.as_ref().ok()?);
-        Some((message, names.iter().position(|known| known == name)?))
-    });
-    match known.collect::<Vec<_>>()[..] {
-        [one] => Ok(one),
-        [] => Err(Usage(format!("no tensor {name:?} in {url}; fw ls lists them")).into()),
-        [(first, _), ref others @ ..] => {
-            let several = others.len().saturating_add(1);
-            let text = format!(
-                "{several} messages of {url} have a tensor {name:?}; say --message M, or --tensor {first}/{name}"
-            );
-            Err(Usage(text).into())
+    let mut known = Vec::new();
+    for (message, survey) in surveys.iter().enumerate() {
+        let Ok(metadata) = &survey.metadata else { continue };
+        match &objects_named(&named_objects(metadata), name)[..] {
+            [] => {}
+            [one] => known.push((message, *one)),
+            several => return Err(cat::duplicate(url, name, message, several).into()),
         }
+    }
+    match known[..] {
+        [one] => Ok(one),
+        [] => Err(Usage(format!("{url}: {}", cat::missing(name))).into()),
+        [(first, _), ..] => Err(cat::in_messages(url, name, known.len(), first).into()),
     }
 }
 
@@ -257,7 +262,7 @@ fn tensors(command: &Command, source: &StoreSource, format: Format) -> Result<Op
                 _ => None,
             };
             let Some(wanted) = args.tensor.clone().or(only) else {
-                return Err(Usage(format!("{name} has several tensors; say --tensor NAME (fw ls lists them)")).into());
+                return Err(Usage(cat::several_tensors(&name, file.entries().len())).into());
             };
             cat::write_tensor(args, &*file, &wanted, &name).map_err(|error| match error.is::<Usage>() {
                 true => error,

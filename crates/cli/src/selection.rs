@@ -35,7 +35,7 @@ fn axis(part: &str) -> Result<AxisSlice, String> {
 }
 
 fn not_understood(part: &str) -> String {
-    format!("{part:?} is no slice; write INDEX, START:END, START:END:STEP or ... for each axis")
+    format!("{part:?} is not a slice; use INDEX, START:END, START:END:STEP or ... for each axis")
 }
 
 #[cfg(test)]

@@ -36,8 +36,9 @@ pub fn cat(
     let index = file.find(name)?;
     let entry = file.entries().get(index).ok_or_else(|| ConvertError::NotFound(name.to_owned()))?;
     let whole = *selection == Selection::new();
-    if whole && format == CatFormat::Raw {
+    if whole && matches!(format, CatFormat::Raw | CatFormat::Npy) {
         // No need to hold it.
+        write_head(entry.dtype, &entry.shape, format, out)?;
         return file.stream(index, &mut |piece| Ok(out.write_all(piece)?));
     }
     let (shape, data) = if whole { (entry.shape.clone(), file.data(index)?) } else { file.slice(index, selection)? };
@@ -56,15 +57,26 @@ pub fn write_elements(
     out: &mut dyn Write,
 ) -> Result<(), ConvertError> {
     match format {
-        CatFormat::Raw => out.write_all(data)?,
-        CatFormat::Npy => {
-            let missing = || ConvertError::unsupported("no_counterpart", format!("NumPy has no {dtype}"));
-            let descr = numpy::descr(dtype).ok_or_else(missing)?;
-            out.write_all(&numpy::encode_header(descr, shape))?;
-            out.write_all(data)?;
+        CatFormat::Text => text(dtype, shape, data, out),
+        CatFormat::Json => nested::write(dtype, shape, data, out),
+        CatFormat::Raw | CatFormat::Npy => {
+            write_head(dtype, shape, format, out)?;
+            Ok(out.write_all(data)?)
         }
-        CatFormat::Text => text(dtype, shape, data, out)?,
-        CatFormat::Json => nested::write(dtype, shape, data, out)?,
+    }
+}
+
+/// Writes what stands before the elements.
+pub(crate) fn write_head(
+    dtype: DType,
+    shape: &[u64],
+    format: CatFormat,
+    out: &mut dyn Write,
+) -> Result<(), ConvertError> {
+    if format == CatFormat::Npy {
+        let missing = || ConvertError::unsupported("no_counterpart", format!("NumPy has no {dtype}"));
+        let descr = numpy::descr(dtype).ok_or_else(missing)?;
+        out.write_all(&numpy::encode_header(descr, shape))?;
     }
     Ok(())
 }

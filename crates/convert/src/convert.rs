@@ -5,13 +5,13 @@ mod plan; // what each tensor becomes
 mod run; // plans to files
 
 pub(crate) use plan::{Planned, Target};
-pub(crate) use run::{Output, commit};
+pub(crate) use run::{Meter, Output, commit};
 
 use crate::formats::{MetadataPlace, Takes};
 use crate::model::TensorFile;
 use crate::{ConvertError, Feature, Format, Loss, detect, shards};
 use fw_bintensors::{Algorithm, HeaderAlignment, Profile, ReadOptions};
-use run::{Meter, Run};
+use run::Run;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +38,12 @@ pub struct ConvertOptions {
     pub existing: Existing,
     /// What a Tensogram output does with bits of floats that its masks do not give back.
     pub nan_bits: NanBits,
+    /// What becomes of the messages of a Tensogram file that is written as another one.
+    pub messages: MessageBounds,
+    /// What becomes of the codecs of its objects.
+    pub codecs: Codecs,
+    /// Whether to wait until the disk holds the directory entries of what was written, too.
+    pub durability: fw_tensogram::Durability,
     /// Called after every piece of data.
     pub progress: Option<Arc<ProgressFn>>,
 }
@@ -83,6 +89,27 @@ impl ConvertOptions {
     #[must_use]
     pub const fn with_nan_bits(mut self, nan_bits: NanBits) -> Self {
         self.nan_bits = nan_bits;
+        self
+    }
+
+    /// Chooses what becomes of the messages of a Tensogram file that is written as another one.
+    #[must_use]
+    pub const fn with_messages(mut self, messages: MessageBounds) -> Self {
+        self.messages = messages;
+        self
+    }
+
+    /// Chooses what becomes of the codecs of its objects.
+    #[must_use]
+    pub const fn with_codecs(mut self, codecs: Codecs) -> Self {
+        self.codecs = codecs;
+        self
+    }
+
+    /// Chooses what to wait for.
+    #[must_use]
+    pub const fn with_durability(mut self, durability: fw_tensogram::Durability) -> Self {
+        self.durability = durability;
         self
     }
 
@@ -139,6 +166,28 @@ pub enum NanBits {
     Drop,
     /// They are stored as they are: every reader returns them, and full validation objects to them.
     Keep,
+}
+
+/// What becomes of the messages of a Tensogram file that is written as another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MessageBounds {
+    /// Each message is one again, under the same names.
+    #[default]
+    Keep,
+    /// All tensors are in one message, and their names begin with the number of the message they were in.
+    Join,
+}
+
+/// What becomes of the codecs of objects in a Tensogram file that is written as another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Codecs {
+    /// Payloads are copied as they are.
+    #[default]
+    Keep,
+    /// Elements are stored as they decode.
+    Drop,
 }
 
 /// How far a conversion has come.
@@ -206,6 +255,27 @@ pub fn convert(
     check_options(format, target.writable.takes(), options)?;
     let in_input = |error: ConvertError| error.in_file(input);
     let from = options.from.map_or_else(|| detect(input), Ok).map_err(in_input)?;
+    check_copy(from, format, options)?;
+    let done = match from == Format::Tensogram && format == from && options.messages == MessageBounds::Keep {
+        true => crate::tensogram::copy(input, output, options)?,
+        false => converted(input, output, (from, target), options)?,
+    };
+    if options.durability == fw_tensogram::Durability::Synced {
+        for file in &done.files {
+            fw_source::sync_directory_of(file)?;
+        }
+    }
+    Ok(done)
+}
+
+/// Tensor by tensor.
+fn converted(
+    input: &Path,
+    output: &Path,
+    (from, target): (Format, Target),
+    options: &ConvertOptions,
+) -> Result<Converted, ConvertError> {
+    let in_input = |error: ConvertError| error.in_file(input);
     let source = from.open(input, &options.read()).map_err(in_input)?;
     written(&*source, input, output, target, options)
 }
@@ -305,12 +375,26 @@ fn check_options(format: Format, takes: Takes, options: &ConvertOptions) -> Resu
     Ok(())
 }
 
+/// Messages and codecs are choices of a copy from Tensogram to Tensogram.
+fn check_copy(from: Format, to: Format, options: &ConvertOptions) -> Result<(), ConvertError> {
+    let asked = match (options.messages, options.codecs) {
+        (MessageBounds::Join, _) => "joining messages",
+        (_, Codecs::Drop) => "dropping codecs",
+        _ => return Ok(()),
+    };
+    if from == Format::Tensogram && to == from {
+        return Ok(());
+    }
+    let message = format!("{asked} applies to Tensogram files written as Tensogram; this is {from} to {to}");
+    Err(ConvertError::unsupported("option_not_applicable", message))
+}
+
 /// Only regular files are replaced, and only when that is wanted.
-fn check_output(path: &Path, existing: Existing) -> Result<(), ConvertError> {
+pub(crate) fn check_output(path: &Path, existing: Existing) -> Result<(), ConvertError> {
     let refused = |code, why: &str| Err(ConvertError::unsupported(code, why).in_file(path));
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => refused("not_a_file", "not a regular file"),
-        Ok(_) if existing == Existing::Refuse => refused("output_exists", "it is there already"),
+        Ok(_) if existing == Existing::Refuse => refused("output_exists", "already exists"),
         _ => Ok(()),
     }
 }

@@ -1,14 +1,20 @@
 //! Two files, tensor by tensor, across formats.
 
+mod metadata; // keys whose values differ
+mod pairs; // which tensor is compared with which
+mod values; // the elements of a pair
+
+pub use metadata::MetadataDifference;
+
+use crate::Format;
 use crate::error::{ConvertError, Side};
-use crate::model::TensorFile;
-use crate::value::scalars;
-use fw_tensor::DType;
+use crate::formats::MetadataPlace;
+use crate::model::{Entry, TensorFile};
+use pairs::Pair;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
 
 /// How to compare.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DiffOptions {
     /// Elements may differ by this much.
@@ -17,6 +23,10 @@ pub struct DiffOptions {
     pub relative: f64,
     /// Whether element types must agree.
     pub types: Types,
+    /// Whether metadata must agree.
+    pub metadata: Metadata,
+    /// Tensors with equal values of these keys are a pair; by default those of the same name.
+    pub by: Vec<fw_query::Path>,
 }
 
 /// Whether element types must agree.
@@ -28,6 +38,17 @@ pub enum Types {
     Strict,
     /// Only values count.
     Values,
+}
+
+/// Whether metadata must agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Metadata {
+    /// Files with different metadata are different, unless the format of one of them has no place for any.
+    #[default]
+    Compare,
+    /// Only tensors count.
+    Ignore,
 }
 
 impl DiffOptions {
@@ -49,22 +70,41 @@ impl DiffOptions {
         self.types = types;
         self
     }
+
+    /// Chooses whether metadata must agree.
+    #[must_use]
+    pub const fn with_metadata(mut self, metadata: Metadata) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// Pairs tensors by the values of these keys.
+    #[must_use]
+    pub fn with_by(mut self, keys: impl IntoIterator<Item = fw_query::Path>) -> Self {
+        self.by = keys.into_iter().collect();
+        self
+    }
 }
 
-/// The result: a row per tensor of either file, and the metadata keys that differ.
+/// The result: a row per tensor of either file, and the metadata of the files that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Diff {
     /// First the first file's tensors in its order, then those only in the second.
     pub rows: Vec<DiffRow>,
-    /// Keys whose values differ or that only one file has.
-    pub metadata: Vec<String>,
+    /// Metadata of the files whose values differ, or that only one file has.
+    pub metadata: Vec<MetadataDifference>,
 }
 
 impl Diff {
-    /// True when every tensor is equal within the tolerance; metadata is shown but does not count.
+    /// True when every tensor is equal within the tolerance, and all metadata is equal.
     pub fn is_equal(&self) -> bool {
-        self.rows.iter().all(|row| row.comparison.is_equal())
+        self.metadata.is_empty() && self.rows.iter().all(DiffRow::is_equal)
+    }
+
+    /// Keys that differ, of the files and of all tensors.
+    pub fn metadata_count(&self) -> usize {
+        self.rows.iter().fold(self.metadata.len(), |sum, row| sum.saturating_add(row.metadata.len()))
     }
 }
 
@@ -80,6 +120,16 @@ pub struct DiffRow {
     /// How it compares.
     #[serde(flatten)]
     pub comparison: Comparison,
+    /// Metadata of the tensor that differs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metadata: Vec<MetadataDifference>,
+}
+
+impl DiffRow {
+    /// True when the tensors count as equal, and so does their metadata.
+    pub fn is_equal(&self) -> bool {
+        self.comparison.is_equal() && self.metadata.is_empty()
+    }
 }
 
 /// How a tensor compares.
@@ -90,23 +140,9 @@ pub enum Comparison {
     /// The same bits.
     Identical,
     /// Values within the tolerance.
-    Close {
-        /// Largest distance.
-        max_absolute: f64,
-        /// Largest distance relative to the second file's element.
-        max_relative: f64,
-    },
+    Close(Distance),
     /// Values beyond the tolerance.
-    Different {
-        /// Largest distance; infinite where only one is finite.
-        max_absolute: f64,
-        /// Largest distance relative to the second file's element.
-        max_relative: f64,
-        /// Elements beyond the tolerance.
-        count: u64,
-        /// The first of them, in row-major order.
-        first: u64,
-    },
+    Different(Distance),
     /// Bits differ in a type that has no values to compare here.
     DifferentBits,
     /// Element types differ.
@@ -129,121 +165,72 @@ pub enum Comparison {
     OnlyRight,
 }
 
+/// How far apart two tensors are. Root mean square and bias are of the pairs in which both elements are finite.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Distance {
+    /// Largest absolute difference; infinite where only one element is finite.
+    pub max_absolute: f64,
+    /// Root of the mean squared difference.
+    pub rmse: Option<f64>,
+    /// Mean of the second minus the first.
+    pub bias: Option<f64>,
+    /// Elements that differ at all.
+    pub differing: u64,
+    /// Elements beyond the tolerance.
+    pub count: u64,
+    /// The first element that differs, in row-major order.
+    pub first: u64,
+}
+
 impl Comparison {
     /// True when the tensors count as equal.
     pub const fn is_equal(&self) -> bool {
-        matches!(self, Self::Identical | Self::Close { .. })
+        matches!(self, Self::Identical | Self::Close(_))
     }
 }
 
-/// Compares two files. Tensors are paired by name; where each file has only one, those two are a pair whatever they are
-/// called (the name of an npy array is that of its file).
+/// Compares two files. Tensors are paired by name or by the keys of the options; without keys, where each file has only one
+/// tensor, those two are a pair whatever they are called (the name of an npy array is that of its file).
 ///
 /// # Errors
-/// When a file fails or is wrong: [`ConvertError::Compared`], which says which.
+/// When a file fails or is wrong: [`ConvertError::Compared`], which says which; `unknown_key` and `ambiguous_pair` when the
+/// keys of the options do not pair tensors.
 pub fn diff(left: &dyn TensorFile, right: &dyn TensorFile, options: &DiffOptions) -> Result<Diff, ConvertError> {
-    if let ([one], [other]) = (left.entries(), right.entries()) {
-        let right_name = (one.name != other.name).then(|| other.name.clone());
-        let comparison = compare((left, 0), (right, 0), options)?;
-        let row = DiffRow { name: one.name.clone(), right_name, comparison };
-        return Ok(Diff { rows: vec![row], metadata: metadata_keys(left.metadata(), right.metadata()) });
+    for (file, side) in [(left, Side::Left), (right, Side::Right)] {
+        // Arrays of text and the like have no counterpart to compare; a damaged object is a fault of its file.
+        if let Some(object) = file.unreadable().first().filter(|_| file.format() == Format::Tensogram) {
+            return Err(ConvertError::Compared { side, error: Box::new(object.error()) });
+        }
     }
-    let places: HashMap<&str, usize> =
-        right.entries().iter().enumerate().map(|(place, entry)| (entry.name.as_str(), place)).collect();
-    let names: HashMap<&str, ()> = left.entries().iter().map(|entry| (entry.name.as_str(), ())).collect();
+    let with_metadata = options.metadata == Metadata::Compare && has_metadata(left) && has_metadata(right);
     let mut rows = Vec::new();
-    for (index, entry) in left.entries().iter().enumerate() {
-        let comparison = match places.get(entry.name.as_str()) {
-            Some(place) => compare((left, index), (right, *place), options)?,
-            None => Comparison::OnlyLeft,
+    for pair in pairs::of(left, right, &options.by)? {
+        let row = |entry: &Entry, comparison| DiffRow {
+            name: entry.name.clone(),
+            right_name: None,
+            comparison,
+            metadata: Vec::new(),
         };
-        rows.push(DiffRow { name: entry.name.clone(), right_name: None, comparison });
+        rows.push(match pair {
+            Pair::Both { left: (index, a), right: (place, b) } => DiffRow {
+                right_name: (a.name != b.name).then(|| b.name.clone()),
+                metadata: match with_metadata {
+                    true => metadata::of_maps(&a.attributes, &b.attributes),
+                    false => Vec::new(),
+                },
+                ..row(a, values::compare((left, index, a), (right, place, b), options)?)
+            },
+            Pair::Left(entry) => row(entry, Comparison::OnlyLeft),
+            Pair::Right(entry) => row(entry, Comparison::OnlyRight),
+        });
     }
-    let only_right = right.entries().iter().filter(|entry| !names.contains_key(entry.name.as_str()));
-    rows.extend(only_right.map(|entry| DiffRow {
-        name: entry.name.clone(),
-        right_name: None,
-        comparison: Comparison::OnlyRight,
-    }));
-    Ok(Diff { rows, metadata: metadata_keys(left.metadata(), right.metadata()) })
+    let metadata = if with_metadata { metadata::of_files(left, right) } else { Vec::new() };
+    Ok(Diff { rows, metadata })
 }
 
-fn metadata_keys(left: Option<&BTreeMap<String, String>>, right: Option<&BTreeMap<String, String>>) -> Vec<String> {
-    let empty = BTreeMap::new();
-    let (left, right) = (left.unwrap_or(&empty), right.unwrap_or(&empty));
-    let mut keys: Vec<String> =
-        left.keys().chain(right.keys()).filter(|key| left.get(*key) != right.get(*key)).cloned().collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
-}
-
-fn compare(
-    (left, index): (&dyn TensorFile, usize),
-    (right, place): (&dyn TensorFile, usize),
-    options: &DiffOptions,
-) -> Result<Comparison, ConvertError> {
-    let (Some(a), Some(b)) = (left.entries().get(index), right.entries().get(place)) else {
-        return Err(ConvertError::NotFound(format!("#{index}")));
-    };
-    if a.shape != b.shape {
-        return Ok(Comparison::Shapes { left: a.shape.clone(), right: b.shape.clone() });
-    }
-    if a.dtype != b.dtype && options.types == Types::Strict {
-        return Ok(Comparison::Types { left: a.dtype.to_string(), right: b.dtype.to_string() });
-    }
-    let on = |side| move |error| ConvertError::Compared { side, error: Box::new(error) };
-    let first = left.data(index).map_err(on(Side::Left))?;
-    let second = right.data(place).map_err(on(Side::Right))?;
-    if a.dtype == b.dtype && first == second {
-        return Ok(Comparison::Identical);
-    }
-    Ok(values((a.dtype, &first), (b.dtype, &second), options))
-}
-
-fn values((a, first): (DType, &[u8]), (b, second): (DType, &[u8]), options: &DiffOptions) -> Comparison {
-    let (Some(first), Some(second)) = (scalars(a, first), scalars(b, second)) else { return Comparison::DifferentBits };
-    let (mut max_absolute, mut max_relative) = (0f64, 0f64);
-    let (mut count, mut beyond) = (0u64, None);
-    for (place, (x, y)) in first.zip(second).enumerate() {
-        let distance = x.distance(y);
-        if distance == 0.0 {
-            continue;
-        }
-        max_absolute = max_absolute.max(distance);
-        let size = y.magnitude();
-        max_relative = max_relative.max(if size > 0.0 && size.is_finite() { distance / size } else { f64::INFINITY });
-        // Written so that an infinite or undefined allowance forgives nothing.
-        let allowed = options.absolute + options.relative * size;
-        if !(distance <= allowed && distance.is_finite()) {
-            count = count.saturating_add(1);
-            beyond = beyond.or(Some(place as u64));
-        }
-    }
-    match beyond {
-        None => Comparison::Close { max_absolute, max_relative },
-        Some(first) => Comparison::Different { max_absolute, max_relative, count, first },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn floats(values: &[f32]) -> Vec<u8> {
-        values.iter().flat_map(|value| value.to_le_bytes()).collect()
-    }
-
-    #[test]
-    fn tolerances() {
-        let (a, b) = (floats(&[1.0, 2.0, f32::NAN, 0.0]), floats(&[1.0, 2.001, f32::NAN, -0.0]));
-        let run = |options: DiffOptions| values((DType::Float32, &a), (DType::Float32, &b), &options);
-        assert!(matches!(run(DiffOptions::new()), Comparison::Different { count: 1, first: 1, .. }));
-        assert!(run(DiffOptions::new().with_tolerance(0.01, 0.0)).is_equal());
-        assert!(run(DiffOptions::new().with_tolerance(0.0, 0.001)).is_equal());
-        let inf = floats(&[f32::INFINITY, 2.0, f32::NAN, 0.0]);
-        let found =
-            values((DType::Float32, &inf), (DType::Float32, &a), &DiffOptions::new().with_tolerance(1e300, 1e300));
-        assert!(!found.is_equal(), "no tolerance reaches infinity");
-    }
+/// Formats that are only read say themselves what they hold.
+fn has_metadata(file: &dyn TensorFile) -> bool {
+    let place = file.format().contract().writable().map(|writable| writable.metadata_place());
+    !matches!(place, Ok(MetadataPlace::Nowhere))
 }

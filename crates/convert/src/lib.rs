@@ -43,13 +43,14 @@ pub use attributes::belongs_to;
 pub use cat::{CatFormat, cat, write_elements};
 pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture, is_capture};
 pub use convert::{
-    ConvertOptions, Converted, Existing, Missing, NanBits, Progress, ProgressFn, Transport, convert, write_tensors,
+    Codecs, ConvertOptions, Converted, Existing, MessageBounds, Missing, NanBits, Progress, ProgressFn, Transport,
+    convert, write_tensors,
 };
-pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Types, diff};
+pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Distance, Metadata, MetadataDifference, Types, diff};
 pub use error::{ConvertError, Side};
 pub use formats::{Format, detect};
 pub use loss::{Feature, Loss, LossGroup, LossRow, loss_table};
 pub use model::{Attributes, Block, Entry, Pieces, TensorFile, Unreadable, open, open_source, open_with};
 pub use numpy::npy_header;
 pub use show::{Info, Row, dump, info, info_of, ls, rows, shortened, validate};
-pub use tensogram::{Named, named_objects};
+pub use tensogram::{Named, cat_object, named_objects, objects_named};

@@ -33,14 +33,28 @@ pub struct Entry {
 /// What a file says about one tensor.
 pub type Attributes = serde_json::Map<String, serde_json::Value>;
 
-/// An array that is no tensor: text, objects, dates, records.
+/// An array that is not a tensor (text, objects, dates, records), or an object that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Unreadable {
     /// Name.
     pub name: String,
-    /// What it is.
+    /// What it is, or why it cannot be read.
     pub what: String,
+    /// The code of the fault, where it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
+}
+
+impl Unreadable {
+    /// What to say where everything must be read.
+    pub(crate) fn error(&self) -> ConvertError {
+        match self.code {
+            // The words name the place.
+            Some(code) => ConvertError::format(code, self.what.clone(), None),
+            None => ConvertError::unsupported("not_a_tensor", format!("array {:?}: {}", self.name, self.what)),
+        }
+    }
 }
 
 impl Entry {

@@ -3,8 +3,8 @@
 use fw_bintensors::validate::ValidateOptions;
 use fw_bintensors::{BinTensors, Dtype, Profile, Shape, TensorView, WriteOptions, carry, serialize_to_file_with};
 use fw_convert::{
-    CatFormat, Comparison, ConvertOptions, DiffOptions, Existing, Feature, Format, Loss, Missing, Transport, Types,
-    cat, convert, detect, diff, dump, info, ls, open, validate,
+    CatFormat, Comparison, ConvertOptions, DiffOptions, Distance, Existing, Feature, Format, Loss, Metadata, Missing,
+    Transport, Types, cat, convert, detect, diff, dump, info, ls, open, validate,
 };
 use fw_tensor::{DType, Selection};
 use std::collections::BTreeMap;
@@ -453,11 +453,14 @@ fn listing_dumping_and_printing() {
     let compare =
         |options: DiffOptions| diff(&*open(at("m.npz")).unwrap(), &*open(at("n.bt")).unwrap(), &options).unwrap();
     let exact = compare(DiffOptions::new());
-    assert!(matches!(exact.rows[0].comparison, Comparison::Different { count: 1, first: 0, .. }), "{exact:?}");
+    assert!(
+        matches!(exact.rows[0].comparison, Comparison::Different(Distance { count: 1, first: 0, .. })),
+        "{exact:?}"
+    );
     assert_eq!(exact.rows[1].comparison, Comparison::OnlyLeft);
-    assert_eq!(exact.metadata, ["k"]);
+    assert!(exact.metadata.is_empty(), "npz has no place for metadata, so there is nothing to compare");
     let close = compare(DiffOptions::new().with_tolerance(0.01, 0.0));
-    assert!(matches!(close.rows[0].comparison, Comparison::Close { .. }));
+    assert!(matches!(close.rows[0].comparison, Comparison::Close(_)));
     assert!(!close.is_equal(), "a tensor is missing");
     // Values across types.
     let doubles: Vec<u8> = tensors[0]
@@ -466,11 +469,15 @@ fn listing_dumping_and_printing() {
         .flat_map(|b| f64::from(f32::from_le_bytes(b.try_into().unwrap())).to_le_bytes())
         .collect();
     make(&at("d.bt"), &vec![("w".to_owned(), DType::Float64, vec![2, 3], doubles)], None);
-    let types = |types| {
-        diff(&*open(at("n.bt")).unwrap(), &*open(at("d.bt")).unwrap(), &DiffOptions::new().with_types(types)).unwrap()
+    let types = |types, metadata| {
+        let options = DiffOptions::new().with_types(types).with_metadata(metadata);
+        diff(&*open(at("n.bt")).unwrap(), &*open(at("d.bt")).unwrap(), &options).unwrap()
     };
-    assert!(!types(Types::Strict).is_equal());
-    assert!(types(Types::Values).is_equal());
+    assert!(!types(Types::Strict, Metadata::Ignore).is_equal());
+    assert!(types(Types::Values, Metadata::Ignore).is_equal());
+    let found = types(Types::Values, Metadata::Compare);
+    assert!(!found.is_equal() && found.metadata_count() == 1);
+    assert_eq!((found.metadata[0].key.as_str(), &found.metadata[0].right), ("k", &None));
 }
 
 fn fault(folder: &Path, name: &str, bytes: &[u8]) -> &'static str {

@@ -8,22 +8,25 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Intact messages are copied as they are. From damaged ones every object whose digest matches is saved, with \
-                  what is left of the metadata.\nExit codes: 0 nothing was lost, 3 something was, 1 nothing could be \
-                  saved, 2 usage.\n\nExample:\n  fw recover damaged.tgm -o good.tgm && fw validate good.tgm"
+    after_help = "Intact messages are copied unchanged. From a damaged message fw saves every object whose digest matches, \
+                  and the remaining metadata.\nExit codes: 0 nothing was lost, 3 something was lost, 1 nothing could be \
+                  recovered (no output is written), 2 usage.\n\nExample:\n  fw recover damaged.tgm -o good.tgm && fw validate good.tgm"
 )]
 pub(crate) struct Recover {
-    /// The damaged file, which is only read, or a URL; - reads standard input to its end first
+    /// The damaged file or a URL, or - for standard input; it is not changed
     pub(crate) file: PathBuf,
-    /// The file to write: whole, or not at all
+    /// The file to write
     #[arg(long, short, value_name = "FILE", value_parser = super::output::file())]
     pub(crate) output: PathBuf,
-    /// Replace the output if it is there already
+    /// Overwrite the output if it exists
     #[arg(long)]
     pub(crate) force: bool,
-    /// Also keep frames that carry no digest, which nothing vouches for
+    /// Also keep objects without a digest, which may be damaged
     #[arg(long)]
     pub(crate) unverified: bool,
+    /// Wait until the output and its directory entry are on disk
+    #[arg(long)]
+    pub(crate) sync: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -32,35 +35,37 @@ pub(crate) struct Recover {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "What a format cannot hold is refused, or listed on standard error with exit code 3; \
-                        docs/conversions.md has the table. A file that is there already is replaced only with \
-                        --force.\n\nExamples:\n  fw convert model.safetensors model.bt\n  \
+#[command(after_help = "What the output format cannot hold is an error, or is listed on standard error with exit \
+                        code 3; docs/conversions.md has the table. Tensogram to Tensogram is a copy: messages, names and codecs \
+                        stay as they are.\n\nExamples:\n  fw convert model.safetensors model.bt\n  \
                         fw convert fields.npz fields.tgm\n  fw convert big.bt big.safetensors --max-shard-size 5GB\n  \
                         fw convert flight.bin flight.tgm --schema robot.sf --profile standard\n  \
                         fw convert flight.tgm flight.bin")]
 pub(crate) struct Convert {
     #[arg(help = input_help())]
     pub(crate) input: PathBuf,
-    /// The file to write; its name says which format, unless --to does
+    /// The file to write; its extension sets the format unless --to is given
     #[arg(value_parser = super::output::file())]
     pub(crate) output: PathBuf,
     /// The format to write
     #[arg(long, value_name = "FORMAT", value_parser = target())]
     pub(crate) to: Option<Target>,
-    /// Begin the data of a BinTensors file at a multiple of N bytes: a power of two from 8 to 1048576
+    /// Align the data of a BinTensors file to N bytes (a power of two, 8 to 1048576)
     #[arg(long, value_name = "N")]
     pub(crate) align: Option<u64>,
-    /// Split the output (BinTensors, safetensors) into files of at most SIZE of data, such as 5GB or 500MiB, with an index; a
-    /// tensor is not split, and a larger one makes a larger file
+    /// Split the output into files of at most SIZE of data, such as 5GB or 500MiB
+    ///
+    /// BinTensors and safetensors only. An index is written as well. A tensor is never split, so one that is larger makes a
+    /// larger file.
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_shard_size: Option<String>,
-    /// What to do with a tensor whose type the output format does not have
+    /// What to do with a tensor that cannot be read or whose type the output lacks
     #[arg(long, value_enum, default_value_t = OnMissing::Refuse)]
     pub(crate) missing: OnMissing,
     /// Keep a digest of every tensor in a BinTensors file
     #[arg(long, value_enum, value_name = "ALGORITHM")]
     pub(crate) digests: Option<Digest>,
-    /// The schema of a struct-frame capture: every field becomes a column in a Tensogram file
+    /// The schema of a struct-frame capture, which becomes columns in Tensogram
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
@@ -70,12 +75,23 @@ pub(crate) struct Convert {
     /// How strictly a BinTensors input is read [default: default]
     #[arg(long, value_enum, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
-    /// Store floats in a Tensogram file as they are where its masks would not give back every bit of a NaN
+    /// Keep the payload bits of NaN values in a Tensogram file
     #[arg(long)]
     pub(crate) keep_nan_bits: bool,
-    /// Replace files that are there already
+    /// Join all messages into one (Tensogram to Tensogram)
+    ///
+    /// Names then begin with the number of the message.
+    #[arg(long)]
+    pub(crate) join_messages: bool,
+    /// Store decoded elements, without codecs (Tensogram to Tensogram)
+    #[arg(long)]
+    pub(crate) drop_codecs: bool,
+    /// Overwrite existing files
     #[arg(long, short)]
     pub(crate) force: bool,
+    /// Wait until the output and its directory entry are on disk
+    #[arg(long)]
+    pub(crate) sync: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -119,11 +135,11 @@ fn input_help() -> String {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rules {
-    /// All that the reference readers take (BinTensors)
+    /// Everything the reference readers accept (BinTensors)
     Compat,
-    /// What every reader reads alike: no bytes hidden in the padding, no key twice
+    /// What all readers agree on: no data in padding, no duplicate keys
     Default,
-    /// Only what a canonical writer writes
+    /// Only canonical files
     Canonical,
 }
 
@@ -139,32 +155,34 @@ impl From<Rules> for framewright::bintensors::Profile {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OnMissing {
-    /// Stop, and name it
+    /// Stop with an error
     Refuse,
     /// Keep its bits as unsigned integers
     Raw,
-    /// Leave it out; arrays that hold no numbers too
+    /// Leave it out and go on
     Skip,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Digest {
-    /// What the BinTensors package computes
+    /// As the BinTensors package computes it
     Sha1,
-    /// Sound against tampering
+    /// Detects deliberate changes too
     Sha256,
-    /// The newer standard
+    /// The newer SHA-3
     Sha3_256,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Tensors are paired by name; two files of one tensor each are compared whatever it is \
-                        called.\nExit codes: 0 equal, 1 different, 2 usage or a file that cannot be read.\nElements are close \
-                        when |a - b| <= atol + rtol * |b|; NaN equals NaN.")]
+#[command(after_help = "Tensors are paired by name; if each file has one tensor, these two are a pair. Metadata is \
+                  compared where both formats can hold it.\nElements are close when |a - b| <= atol + rtol * |b|; NaN equals \
+                  NaN. RMSE and bias (second minus first) are those of the finite elements.\nExit codes: 0 equal, 1 \
+                  different, 2 usage or a file that cannot be read.\n\nExamples:\n  fw diff run1.tgm run2.tgm\n  \
+                  fw diff run1.tgm run2.tgm --by mars.param,mars.step\n  fw diff model.safetensors model.bt --rtol 1e-6")]
 pub(crate) struct Diff {
-    /// The first file, or a URL; - reads standard input to its end first
+    /// The first file or a URL, or - for standard input
     pub(crate) left: PathBuf,
-    /// The second file, in the same ways
+    /// The second file or a URL, or - for standard input
     pub(crate) right: PathBuf,
     /// Elements may differ by this fraction of the second file's element
     #[arg(long, value_name = "X", default_value_t = 0.0, allow_negative_numbers = true)]
@@ -175,6 +193,12 @@ pub(crate) struct Diff {
     /// Compare values only: element types need not agree
     #[arg(long)]
     pub(crate) values: bool,
+    /// Pair tensors by the values of these metadata keys instead of by name
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_parser = key)]
+    pub(crate) by: Vec<framewright::query::Path>,
+    /// Compare tensors only, not metadata
+    #[arg(long)]
+    pub(crate) ignore_metadata: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -182,10 +206,14 @@ pub(crate) struct Diff {
     pub(crate) store: Store,
 }
 
+fn key(text: &str) -> Result<framewright::query::Path, String> {
+    text.parse().map_err(|error: framewright::query::QueryError| error.to_string())
+}
+
 #[derive(Debug, Args)]
-#[command(after_help = "What an earlier tour wrote is replaced, unless it was changed since.")]
+#[command(after_help = "Files of an earlier tour are overwritten unless they were changed.")]
 pub(crate) struct Tour {
-    /// Replace files in ./fw-tour that no tour wrote, or that were changed since
+    /// Also overwrite files in ./fw-tour that were changed or not made by fw tour
     #[arg(long)]
     pub(crate) force: bool,
     /// Print JSON

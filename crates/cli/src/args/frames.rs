@@ -41,7 +41,7 @@ impl Packing {
                         fw decode /dev/ttyUSB0 -s robot.sf -p standard | jq .values"
 )]
 pub(crate) struct Decode {
-    /// The capture; standard input (-), a terminal, a FIFO or another device is read as it comes
+    /// The capture, or - for standard input; pipes and devices are read as data arrives
     pub(crate) file: PathBuf,
     /// The schema
     #[arg(long, short, value_name = "SCHEMA")]
@@ -50,19 +50,19 @@ pub(crate) struct Decode {
     pub(crate) packing: Packing,
     #[command(flatten)]
     pub(crate) profile: Profile,
-    /// Only this message, by name or id; may be given several times
+    /// Print only this message, by name or id; may be repeated
     #[arg(long, short, value_name = "NAME")]
     pub(crate) message: Vec<String>,
-    /// A table per message type, at the end of the input, instead of lines
+    /// Print one table per message type at the end of the input
     #[arg(long)]
     pub(crate) table: bool,
-    /// Refuse payloads shorter or longer than the schema says, and counts beyond their bounds
+    /// Reject payloads whose length or counts do not match the schema
     #[arg(long)]
     pub(crate) strict: bool,
     /// Show enums as numbers instead of names
     #[arg(long)]
     pub(crate) enum_numbers: bool,
-    /// Lines of JSON: what happens without --table
+    /// Print lines of JSON (the default)
     #[arg(long, conflicts_with = "table")]
     pub(crate) json: bool,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Decode {
                         standard -o ping.bin\n  fw decode flight.bin -s robot.sf | fw encode - -s robot.sf -p bulk > bulk.bin"
 )]
 pub(crate) struct Encode {
-    /// Lines of JSON; - reads standard input as it comes
+    /// The lines of JSON, or - for standard input
     pub(crate) file: PathBuf,
     /// The schema
     #[arg(long, short, value_name = "SCHEMA")]
@@ -85,29 +85,29 @@ pub(crate) struct Encode {
     /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq
     #[arg(long, short, value_name = "PROFILE")]
     pub(crate) profile: framewright::structframe::Framing,
-    /// Where to write the frames; - is standard output [default: -]
+    /// The file to write, or - for standard output [default: -]
     #[arg(long, short, value_name = "FILE", value_parser = super::output::file_or_pipe())]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the output if it is there already
+    /// Overwrite the output if it exists
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// Number frames whose line has no sequence: 0, 1, … 255, 0
+    /// Number frames without a sequence: 0, 1, … 255, 0
     #[arg(long)]
     pub(crate) number: bool,
-    /// Say on standard output what was written, as JSON
+    /// Print a JSON report of what was written
     #[arg(long, requires = "output")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schema {
-    /// Compile a schema and everything it imports; print every fault with its place and a hint
+    /// Check a schema and its imports; print every error with its position
     Check(SchemaCheck),
     /// Print a schema in canonical form
     Fmt(SchemaFmt),
-    /// Print where every field stands in its message
+    /// Print the offset of every field of every message
     Layout(SchemaLayout),
-    /// Say whether peers with the old and the new schema understand each other; exit 1 when they do not
+    /// Check whether peers with the old and the new schema stay compatible
     Diff(SchemaDiff),
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct SchemaFmt {
     /// Rewrite the file instead of printing
     #[arg(long, short, conflicts_with = "check")]
     pub(crate) write: bool,
-    /// Change nothing; exit 1 when the file is not in canonical form
+    /// Check only; exit 1 when the file is not in canonical form
     #[arg(long)]
     pub(crate) check: bool,
     /// Print JSON
@@ -149,14 +149,14 @@ pub(crate) struct SchemaLayout {
     pub(crate) messages: Vec<String>,
     #[command(flatten)]
     pub(crate) packing: Packing,
-    /// Print the whole checked model as JSON
+    /// Print the complete model as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaDiff {
-    /// The schema that peers in the field have
+    /// The schema in use
     pub(crate) old: PathBuf,
     /// The schema that replaces it
     pub(crate) new: PathBuf,
@@ -170,15 +170,15 @@ pub(crate) struct SchemaDiff {
 #[derive(Debug, Args)]
 #[command(after_help = generate_help())]
 pub(crate) struct Gen {
-    /// The schema (.proto or .sf); what it imports is generated too
+    /// The schema (.proto or .sf); imports are generated too
     pub(crate) schema: PathBuf,
-    /// What to generate, with commas between
+    /// What to generate, separated by commas
     #[arg(long, short, value_name = "LANG", value_delimiter = ',', required = true)]
     pub(crate) lang: Vec<String>,
-    /// The folder to write to; several languages get a folder each below it
+    /// The output directory; several languages get a subdirectory each
     #[arg(long, short, value_name = "DIR", value_parser = super::output::file())]
     pub(crate) output: PathBuf,
-    /// Write nothing; exit 1 when a file on disk is missing or differs
+    /// Write nothing; exit 1 when a file is missing or out of date
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
@@ -186,7 +186,7 @@ pub(crate) struct Gen {
     /// Root namespace of C# code [default: StructFrame]
     #[arg(long, value_name = "NAME")]
     pub(crate) csharp_namespace: Option<String>,
-    /// Rust: types for serde, behind a feature `serde` that the crate declares
+    /// Rust: derive serde traits behind a feature `serde` of your crate
     #[arg(long)]
     pub(crate) serde: bool,
     /// Print JSON

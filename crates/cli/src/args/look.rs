@@ -10,13 +10,14 @@ use std::path::PathBuf;
 /// How files in stores are reached; nothing where stores are not part of the build.
 #[derive(Debug, Args)]
 pub(crate) struct Store {
-    /// A setting of the store that a URL names, such as endpoint=http://localhost:9000, skip_signature=true or
-    /// root_certificate=ca.pem; may be repeated. Credentials come from the environment (AWS_..., GOOGLE_..., AZURE_...)
-    /// otherwise
+    /// Set an option of the object store; may be repeated
+    ///
+    /// For example endpoint=http://localhost:9000, skip_signature=true or root_certificate=ca.pem. Credentials are read from
+    /// the environment (AWS_..., GOOGLE_..., AZURE_...) by default.
     #[cfg(feature = "remote")]
     #[arg(long, value_name = "KEY=VALUE", help_heading = "For URLs")]
     pub(crate) store_option: Vec<String>,
-    /// Read a whole file from a store, where parts of it will not do
+    /// Allow downloading a whole file where reading parts is not enough
     #[cfg(feature = "remote")]
     #[arg(long, help_heading = "For URLs")]
     pub(crate) allow_full_read: bool,
@@ -42,7 +43,7 @@ pub(crate) struct Ls {
     /// List messages, one line each, instead of objects
     #[arg(long)]
     pub(crate) messages: bool,
-    /// Print JSON; of a stream an object per tensor, as it arrives
+    /// Print JSON; for a Tensogram stream, one object per tensor as it arrives
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -91,7 +92,7 @@ pub(crate) struct Stats {
     pub(crate) select: Select,
     #[command(flatten)]
     pub(crate) columns: Columns,
-    /// Only this message of a Tensogram file (counting from 0)
+    /// Show only this message of a Tensogram file (from 0)
     #[arg(long, short, value_name = "M")]
     pub(crate) message: Option<usize>,
     /// Show how values are distributed
@@ -240,14 +241,14 @@ pub(crate) enum PlotTheme {
 pub(crate) struct Info {
     #[arg(help = FILES, required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The schema of a struct-frame capture: shows its messages and fields
+    /// The schema of a struct-frame capture
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) packing: super::Packing,
     #[command(flatten)]
     pub(crate) profile: super::Profile,
-    /// Rates by this field of the messages that have it, in seconds or in UNIT: s, ms, us or ns
+    /// Compute rates from this field, in UNIT: s (default), ms, us or ns
     #[arg(long, value_name = "FIELD[:UNIT]", requires = "schema")]
     pub(crate) time: Option<String>,
     /// Print JSON
@@ -270,7 +271,7 @@ pub(crate) struct Dump {
     /// Show only these keys of each object, such as mars,shape
     #[arg(long, short = 'p', value_name = "KEYS", value_parser = keys, conflicts_with = "hex")]
     pub(crate) keys: Option<Keys>,
-    /// Only this message of a Tensogram file (counting from 0)
+    /// Show only this message of a Tensogram file (from 0)
     #[arg(long, short, value_name = "M")]
     pub(crate) message: Option<usize>,
     /// Show the first and last elements of every tensor too
@@ -279,7 +280,7 @@ pub(crate) struct Dump {
     /// Show long lists of the metadata in full
     #[arg(long)]
     pub(crate) all: bool,
-    /// Name every byte: range, hex, meaning
+    /// Show every byte: range, hex, meaning
     #[arg(long)]
     pub(crate) hex: bool,
     /// Print JSON
@@ -294,10 +295,13 @@ pub(crate) struct Dump {
 pub(crate) struct Validate {
     #[arg(help = FILES, required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// How far to look
+    /// What to check
     #[arg(long, value_enum, default_value_t = Mode::Default)]
     pub(crate) mode: Mode,
-    /// How strictly a BinTensors header, or the CBOR of a Tensogram file, is judged [default: default]
+    /// Require exactly N messages in a Tensogram file
+    #[arg(long, value_name = "N")]
+    pub(crate) expect_messages: Option<usize>,
+    /// How strictly to judge BinTensors headers and Tensogram CBOR [default: default]
     #[arg(long, value_enum, value_name = "RULES")]
     pub(crate) rules: Option<super::Rules>,
     #[command(flatten)]
@@ -326,25 +330,30 @@ pub(crate) enum Mode {
                         fw cat model.bt --tensor layer.0.weight --text | head\n  \
                         fw cat https://host/era5.tgm -m 3 --slice '0,100:200,::4' --npy > corner.npy")]
 pub(crate) struct Cat {
-    /// The file, or a URL; - reads standard input to its end first
+    /// The file or a URL, or - for standard input
     pub(crate) file: PathBuf,
-    /// Which tensor, by its name as fw ls shows it; in a Tensogram file of several messages with --message M, or as M/NAME
+    /// Which tensor, by its name in fw ls
+    ///
+    /// In a Tensogram file of several messages, use M/NAME or add --message M. Where several objects of a message have the
+    /// same name, NAME#2 is object 2.
     #[arg(long, short, value_name = "NAME", conflicts_with = "object")]
     pub(crate) tensor: Option<String>,
-    /// Which message of a Tensogram file (counting from 0) [default: 0]
+    /// Which message of a Tensogram file, from 0 [default: 0]
     #[arg(long, short, value_name = "M")]
     pub(crate) message: Option<usize>,
-    /// Which object of the message (counting from 0) [default: 0]
+    /// Which object of the message, from 0 [default: 0]
     #[arg(long, short, value_name = "O")]
     pub(crate) object: Option<usize>,
-    /// Only a part of the tensor: for each axis INDEX, START:END or START:END:STEP as in NumPy, or ... for the axes between;
-    /// where format and codec allow, only the bytes that hold it are read
+    /// Only part of the tensor, with a NumPy-style slice for each axis
+    ///
+    /// INDEX, START:END, START:END:STEP, or ... for the axes between. Only the bytes that are needed are read where format and
+    /// codec allow.
     #[arg(long, short, value_name = "SLICE", value_parser = crate::selection::parse, allow_hyphen_values = true)]
     pub(crate) slice: Option<Selection>,
-    /// Write a NumPy file instead of bare little-endian elements
+    /// Write a NumPy file instead of raw little-endian elements
     #[arg(long, conflicts_with = "text")]
     pub(crate) npy: bool,
-    /// Write numbers, a line per row of the last axis
+    /// Write numbers, one line per row of the last axis
     #[arg(long)]
     pub(crate) text: bool,
     /// Print JSON: type, shape, and values as nested lists

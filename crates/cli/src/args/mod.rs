@@ -27,8 +27,7 @@ use clap::{Parser, Subcommand};
 
 /// One tool for Tensogram, BinTensors and struct-frame data, and for other tensor files.
 ///
-/// Files are told apart by their content. Every command that looks at a file takes --json, whose shape docs/json.md
-/// describes.
+/// Formats are detected by content. Every command that reads a file accepts --json; docs/json.md describes the output.
 #[derive(Debug, Parser)]
 #[command(
     name = "fw",
@@ -62,9 +61,9 @@ pub(crate) enum Command {
     Plot(Plot),
     /// Write the elements of one tensor to standard output
     Cat(Cat),
-    /// Save what is intact of a damaged Tensogram file, and list what was lost
+    /// Recover the intact part of a damaged Tensogram file
     Recover(Recover),
-    /// Write a tensor file in another format, and list what was lost
+    /// Convert a tensor file to another format and list what was lost
     Convert(Convert),
     /// Set and delete keys; payloads stay as they are
     Set(Set),
@@ -78,18 +77,18 @@ pub(crate) enum Command {
     Reshuffle(Reshuffle),
     /// Code objects anew, and show what that does to size and values
     Recode(Recode),
-    /// Compare two tensor files of any formats, tensor by tensor
+    /// Compare two tensor files, in any formats
     Diff(Diff),
-    /// Print the frames of a struct-frame capture or live stream, a line of JSON each
+    /// Print the frames of a struct-frame capture or stream as JSON lines
     Decode(Decode),
-    /// Write lines of JSON as struct-frame frames
+    /// Write struct-frame frames from lines of JSON
     Encode(Encode),
     /// Check, format, explain and compare struct-frame schemas
     #[command(subcommand)]
     Schema(Schema),
-    /// Generate source code, a dissector or documents from a struct-frame schema
+    /// Generate code, a dissector or documents from a struct-frame schema
     Gen(Gen),
-    /// Make sample files, pictures and a page in ./fw-tour, and show what fw can do
+    /// Write sample files, pictures and a page to ./fw-tour and show what fw can do
     Tour(Tour),
     /// Check this build: versions, codecs, processor features, and a self-test per codec
     Doctor(Doctor),

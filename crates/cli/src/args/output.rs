@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// A file or folder to write.
 pub(super) fn file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|word| match word == Path::new("-") {
-        true => Err("a file is written, not standard output; ./- is a file of that name".to_owned()),
+        true => Err("the output must be a file, not standard output; use ./- for a file of that name".to_owned()),
         false => local(word),
     })
 }
@@ -24,11 +24,11 @@ fn local(word: PathBuf) -> Result<PathBuf, String> {
         return Ok(word);
     };
     if !scheme.eq_ignore_ascii_case("file") {
-        return Err("outputs are files of this machine; write one, and copy it there".to_owned());
+        return Err("the output must be a local file; write it here, then copy it".to_owned());
     }
     #[cfg(feature = "remote")]
     let path = framewright::source::remote::file_path(&format!("file://{rest}"));
     #[cfg(not(feature = "remote"))]
     let path = rest.starts_with('/').then(|| PathBuf::from(rest));
-    path.ok_or_else(|| "a file of this machine has three slashes, file:///tmp/x.tgm".to_owned())
+    path.ok_or_else(|| "a local file URL has three slashes: file:///tmp/x.tgm".to_owned())
 }

@@ -34,7 +34,7 @@ pub(crate) fn info(args: &Info, input: &Input, schema: &Path) -> Result<Outcome>
     if let Some(clock) = &time
         && summary.messages.values().all(|kind| kind.pace.is_none())
     {
-        let text = format!("--time {}: no message in {name} has a number of that name", clock.field);
+        let text = format!("--time {}: no message in {name} has a numeric field of that name", clock.field);
         return Err(Usage(text).into());
     }
     if args.json {
@@ -63,7 +63,7 @@ impl Clock {
             "ms" => 1e-3,
             "us" => 1e-6,
             "ns" => 1e-9,
-            other => return Err(Usage(format!("--time {text}: no unit {other:?}; there are s, ms, us and ns")).into()),
+            other => return Err(Usage(format!("--time {text}: unknown unit {other:?}; use s, ms, us or ns")).into()),
         };
         Ok(Self { field: field.to_owned(), unit })
     }
@@ -183,7 +183,7 @@ impl Summary {
             lines.push(("other", words));
         }
         if counters.len_errors > 0 {
-            lines.push(("lengths", format!("{} frames shorter or longer than the schema says", counters.len_errors)));
+            lines.push(("lengths", format!("{} frames whose length does not match the schema", counters.len_errors)));
         }
         if self.framing.has_sequence() {
             let (gaps, missing) = self.gaps();

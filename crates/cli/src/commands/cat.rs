@@ -3,11 +3,15 @@
 use crate::args::Cat;
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
+use crate::render::count as counted;
 use anyhow::Result;
-use framewright::convert::{CatFormat, ConvertError, Format, TensorFile, cat, npy_header, write_elements};
-use framewright::tensogram::{DecodeOptions, DecodedObject, TensogramFile};
+use framewright::convert::{
+    CatFormat, ConvertError, Format, TensorFile, cat, cat_object, npy_header, objects_named, write_elements,
+};
+use framewright::tensogram::{DecodeOptions, ErrorKind, TensogramError, TensogramFile};
 use framewright::tensor::{ByteOrder, DType, TensorBuf, swap_in_place};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 
 pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
@@ -16,7 +20,10 @@ pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
         return object(args, input);
     }
     if format != Format::Tensogram && (args.message.is_some() || args.object.is_some()) {
-        let text = format!("{}: {format} files have no messages; say --tensor NAME", input.name());
+        let text = format!(
+            "{}: {format} files have no messages\nhint: choose a tensor with --tensor NAME; fw ls lists the names",
+            input.name()
+        );
         return Err(Usage(text).into());
     }
     let file = input.tensors()?;
@@ -33,41 +40,81 @@ fn chosen(args: &Cat, input: &Input, file: &dyn TensorFile) -> Result<String> {
         (Some(name), _) => found(args, input, file, name),
         (None, [only]) => Ok(only.name.clone()),
         (None, all) => {
-            let text = format!("{} has {} tensors; say --tensor NAME (fw ls lists them)", input.name(), all.len());
+            let text = several_tensors(input.name(), all.len());
             Err(Usage(text).into())
         }
     }
+}
+
+/// A file has more than one tensor, and none was chosen.
+pub(crate) fn several_tensors(shown: &str, count: usize) -> String {
+    format!("{shown}: the file has {count} tensors\nhint: choose one with --tensor NAME; fw ls lists the names")
 }
 
 /// The tensor's full name. In a file of several messages names begin with the number of theirs; the bare name will do where
 /// the message is given, or only one has such a tensor.
 fn found(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) -> Result<String> {
     let path = input.name();
-    let named = |wanted: &str| file.entries().iter().find(|entry| entry.name == wanted).map(|entry| entry.name.clone());
-    if let Some(message) = args.message {
-        let several = file.entries().iter().any(|entry| entry.name.starts_with("1/"));
-        let full = if several { format!("{message}/{name}") } else { name.to_owned() };
-        let held = named(&full).filter(|_| several || message == 0);
-        return held.ok_or_else(|| {
-            Usage(format!("no tensor {name:?} in message {message} of {path}; fw ls lists them")).into()
-        });
-    }
-    if let Some(full) = named(name) {
-        return Ok(full);
-    }
-    let bare =
-        |full: &str| full.split_once('/').is_some_and(|(number, bare)| bare == name && number.parse::<u64>().is_ok());
-    let alike: Vec<&str> = file.entries().iter().map(|entry| entry.name.as_str()).filter(|full| bare(full)).collect();
-    let array = file.unreadable().iter().find(|array| array.name == name);
-    let text = match (&alike[..], array) {
-        ([one], _) => return Ok((*one).to_owned()),
-        ([], Some(array)) => format!("{path}: array {name:?}: {}", array.what),
-        ([], None) => format!("no tensor {name:?} in {path}; fw ls lists them"),
-        ([first, ..], _) => {
-            format!("{} messages of {path} have a tensor {name:?}; say --message M, or --tensor {first}", alike.len())
+    let entries = file.entries();
+    if file.format() != Format::Tensogram {
+        if entries.iter().any(|entry| entry.name == name) {
+            return Ok(name.to_owned());
         }
+        let array = file.unreadable().iter().find(|array| array.name == name);
+        let why = array.map_or_else(|| missing(name), |array| format!("array {name:?}: {}", array.what));
+        return Err(Usage(format!("{path}: {why}")).into());
+    }
+    let several = entries.iter().any(|entry| entry.name.starts_with("1/"));
+    // The objects of each message, by their bare names.
+    let mut messages: BTreeMap<usize, Vec<(&str, &str)>> = BTreeMap::new();
+    for entry in entries {
+        let numbered = entry.name.split_once('/').and_then(|(number, bare)| Some((number.parse().ok()?, bare)));
+        let (message, bare) = numbered.filter(|_| several).unwrap_or((0, entry.name.as_str()));
+        messages.entry(message).or_default().push((bare, &entry.name));
+    }
+    let (only, wanted) = match (args.message, name.split_once('/')) {
+        (Some(message), _) => (Some(message), name),
+        (None, Some((number, bare))) if several && number.parse::<usize>().is_ok() => (number.parse().ok(), bare),
+        _ => (None, name),
     };
-    Err(Usage(text).into())
+    let mut hits = Vec::new();
+    for (message, objects) in messages.iter().filter(|(message, _)| only.is_none_or(|only| only == **message)) {
+        let names: Vec<&str> = objects.iter().map(|(bare, _)| *bare).collect();
+        let places = objects_named(&names, wanted);
+        match &places[..] {
+            [] => {}
+            [one] => hits.extend(objects.get(*one).map(|(_, full)| (*message, *full))),
+            several => return Err(duplicate(path, wanted, *message, several).into()),
+        }
+    }
+    match (&hits[..], only) {
+        ([(_, full)], _) => Ok((*full).to_owned()),
+        ([], Some(message)) => Err(Usage(format!("{path}: message {message}: {}", missing(wanted))).into()),
+        ([], None) => Err(Usage(format!("{path}: {}", missing(wanted))).into()),
+        ([(first, _), ..], _) => Err(in_messages(path, wanted, hits.len(), *first).into()),
+    }
+}
+
+/// No tensor has this name.
+pub(crate) fn missing(name: &str) -> String {
+    format!("no tensor is named {name:?}\nhint: fw ls lists the names")
+}
+
+/// Several objects of one message have this name.
+pub(crate) fn duplicate(shown: &str, name: &str, message: usize, objects: &[usize]) -> Usage {
+    let choices: Vec<String> = objects.iter().map(|object| format!("{name}#{object}")).collect();
+    let (first, count) = (choices.first().cloned().unwrap_or_default(), objects.len());
+    Usage(format!(
+        "{shown}: message {message}: {count} objects are named {name:?}: {}\nhint: choose one of them, such as --tensor {first}",
+        choices.join(", ")
+    ))
+}
+
+/// Several messages have a tensor of this name.
+pub(crate) fn in_messages(shown: &str, name: &str, count: usize, first: usize) -> Usage {
+    Usage(format!(
+        "{shown}: {count} messages have a tensor named {name:?}\nhint: add --message {first}, or use --tensor {first}/{name}"
+    ))
 }
 
 fn named_tensor(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) -> Result<Outcome> {
@@ -90,12 +137,16 @@ pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown:
 /// Writes little-endian elements that were read.
 pub(crate) fn write(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown: &str) -> Result<()> {
     if args.npy && npy_header(dtype, shape).is_none() {
-        return Err(Usage(format!("NumPy has no element type for {dtype}; leave out --npy")).into());
+        return Err(Usage(no_numpy_type(dtype)).into());
     }
     let mut out = output(args, shown)?;
     write_elements(dtype, shape, data, args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
     out.finish()?;
     Ok(())
+}
+
+fn no_numpy_type(dtype: DType) -> String {
+    format!("NumPy has no {dtype}\nhint: leave out --npy to write the raw elements")
 }
 
 /// Standard output, unless it is a terminal that would be fed bytes.
@@ -142,9 +193,14 @@ impl Write for Output {
 
 fn as_usage(shown: &str, error: ConvertError) -> anyhow::Error {
     match error {
-        ConvertError::NotFound(name) => Usage(format!("no tensor {name:?} in {shown}; fw ls lists them")).into(),
+        ConvertError::NotFound(name) => Usage(format!("{shown}: {}", missing(&name))).into(),
         error if error.code() == "invalid_slice" => Usage(format!("{shown}: {error}")).into(),
-        ConvertError::Unsupported { message, .. } => Usage(message).into(),
+        // The form cannot hold the elements; another one can.
+        ConvertError::Unsupported { code: "no_counterpart", message } => {
+            Usage(format!("{message}\nhint: leave out --npy to write the raw elements")).into()
+        }
+        ConvertError::Unsupported { code: "no_text", message } => Usage(message).into(),
+        ConvertError::Tensogram(error) => misfit(shown, error),
         error => error.into(),
     }
 }
@@ -171,11 +227,17 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
     let (wanted, place) = (args.message.unwrap_or(0), args.object.unwrap_or(0));
     let count = file.message_count()?;
     if wanted >= count {
-        return Err(Usage(format!("no message {wanted}: {} has {count}", input.name())).into());
+        let text =
+            format!("{}: message {wanted} does not exist: the file has {}", input.name(), counted(count, "message"));
+        return Err(Usage(text).into());
     }
     let objects = file.object_count(wanted)?;
     if place >= objects {
-        let text = format!("no object {place}: message {wanted} of {} has {objects}", input.name());
+        let text = format!(
+            "{}: object {place} does not exist: message {wanted} has {}",
+            input.name(),
+            counted(objects, "object")
+        );
         return Err(Usage(text).into());
     }
     if matches!(args.form(), CatFormat::Text | CatFormat::Json) {
@@ -190,15 +252,12 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
     if args.slice.is_some() {
         return part(args, input, &file, wanted, place);
     }
-    // What carries a digest is checked before it is handed on.
-    let wrong = |error| misfit(input.name(), error);
-    let verify_hash = file.object_head(wanted, place).map_err(wrong)?.frame.has_hash();
-    let options = DecodeOptions { verify_hash, ..DecodeOptions::default() };
-    let DecodedObject { descriptor, mut bytes } = file.decode_object(wanted, place, &options).map_err(wrong)?;
-    if ByteOrder::NATIVE == ByteOrder::Big {
-        swap_in_place(&mut bytes, descriptor.dtype.swap_unit());
-    }
-    write(args, descriptor.dtype, &descriptor.shape, &bytes, input.name())?;
+    let mut out = output(args, input.name())?;
+    cat_object(&file, wanted, place, args.form(), &mut out).map_err(|error| match as_usage(input.name(), error) {
+        error if error.is::<Usage>() || error.to_string().contains(input.name()) => error,
+        error => error.context(input.name().to_owned()),
+    })?;
+    out.finish()?;
     Ok(Outcome::Fine)
 }
 
@@ -210,11 +269,13 @@ fn part(args: &Cat, input: &Input, file: &TensogramFile, message: usize, object:
     Ok(Outcome::Fine)
 }
 
-/// A selection that does not fit is usage; what is wrong with a file names it.
-pub(crate) fn misfit(shown: &str, error: framewright::tensogram::TensogramError) -> anyhow::Error {
-    match error.kind() {
-        framewright::tensogram::ErrorKind::Misuse => Usage(format!("{shown}: {error}")).into(),
-        _ => anyhow::Error::new(error).context(shown.to_owned()),
+/// A place or a selection that does not fit is usage; what is wrong with a file names it.
+pub(crate) fn misfit(shown: &str, error: TensogramError) -> anyhow::Error {
+    // Objects that no codec reads are faults of the file, not of the request.
+    let asked = error.kind() == ErrorKind::Misuse && error.code() != "unsupported_combination";
+    match asked {
+        true => Usage(format!("{shown}: {error}")).into(),
+        false => anyhow::Error::new(error).context(shown.to_owned()),
     }
 }
 

@@ -8,9 +8,10 @@ use crate::render::{Progress, count, parse_size, size};
 use anyhow::Result;
 use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
 use framewright::convert::{
-    CaptureConverted, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, Missing, NanBits,
-    columns_to_frames, convert, frames_to_columns, holds_capture,
+    CaptureConverted, Codecs, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, MessageBounds, Missing,
+    NanBits, columns_to_frames, convert, frames_to_columns, holds_capture,
 };
+use framewright::tensogram::Durability;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &Convert) -> Result<Outcome> {
 
 fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     if args.output.is_dir() {
-        return Err(Usage(format!("{}: a folder; name a file to write", args.output.display())).into());
+        return Err(Usage(format!("{}: is a directory; name a file to write", args.output.display())).into());
     }
     if let Some(schema) = &args.schema {
         return to_columns(args, input, schema);
@@ -35,13 +36,13 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
         return Err(Usage("--no-packed is for struct-frame captures and requires --schema".to_owned()).into());
     }
     if args.profile.profile.is_some() {
-        return Err(Usage("--profile is for struct-frame captures; say --schema as well".to_owned()).into());
+        return Err(Usage("--profile applies to struct-frame captures and requires --schema".to_owned()).into());
     }
     let mut options = options(args)?;
     let named = options.format.or_else(|| Format::of_name(&args.output));
     let Some(format) = named else {
         let text = format!(
-            "{}: the name does not tell which format to write; end it in {}, or say --to",
+            "{}: the output format is not clear from the name\nhint: use a name that ends in {}, or choose a format with --to",
             args.output.display(),
             endings()
         );
@@ -49,7 +50,7 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     };
     let from = input.format()?;
     if args.rules.is_some() && !from.has_rules() {
-        return Err(Usage(format!("--rules is for BinTensors inputs; {} is {from}", input.name())).into());
+        return Err(Usage(format!("--rules applies to BinTensors inputs; {} is {from}", input.name())).into());
     }
     options.from = Some(from);
     let bar = Arc::new(Progress::bytes());
@@ -78,7 +79,7 @@ fn to_columns(args: &Convert, input: &Input, schema: &Path) -> Result<Outcome> {
         None => Format::of_name(&args.output) == Some(Format::Tensogram),
     };
     if !to_tensogram {
-        let text = "the columns of a capture are written as Tensogram (.tgm); convert that file to any other format";
+        let text = "a capture can only be converted to Tensogram\nhint: write a .tgm file, then convert that file to another format";
         return Err(Usage(text.to_owned()).into());
     }
     let schema = match schema::compiled(schema, args.packing)? {
@@ -95,7 +96,7 @@ fn to_columns(args: &Convert, input: &Input, schema: &Path) -> Result<Outcome> {
 /// The capture that a Tensogram file of columns was made from.
 fn to_frames(args: &Convert, input: &Input) -> Result<Outcome> {
     if args.profile.profile.is_some() {
-        return Err(Usage("--profile: the file of columns knows its own".to_owned()).into());
+        return Err(Usage("--profile: not needed here: the file records its framing".to_owned()).into());
     }
     if args.packing.no_packed {
         return Err(Usage("--no-packed is not needed here: the file records it".to_owned()).into());
@@ -108,6 +109,9 @@ fn to_frames(args: &Convert, input: &Input) -> Result<Outcome> {
 }
 
 fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
+    if args.sync {
+        framewright::source::sync_directory_of(&done.file)?;
+    }
     if args.json {
         let report = json!({
             "files": [done.file.display().to_string()],
@@ -131,13 +135,14 @@ fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
 
 /// Says what would help, where something would.
 fn refused(error: ConvertError, missing: OnMissing) -> Result<Converted> {
-    let with_help = |help: &str| Err(Failure::new(error.code(), format!("{error}{help}")).into());
+    let with_hint = |hint: &str| Err(Failure::new(error.code(), format!("{error}\nhint: {hint}")).into());
     match error.code() {
-        "no_counterpart" => with_help(" (--missing raw, --missing skip)"),
-        "not_a_tensor" if matches!(missing, OnMissing::Skip) => with_help("; without it nothing is left to convert"),
-        "not_a_tensor" => with_help(" (--missing skip)"),
-        "one_array_only" => with_help(", or pick one with fw cat --tensor NAME --npy"),
-        "output_exists" => Err(Usage(format!("{error}; --force replaces it")).into()),
+        "no_counterpart" => with_hint("use --missing raw to keep its bits, or --missing skip to leave it out"),
+        "not_a_tensor" if matches!(missing, OnMissing::Skip) => Err(error.into()),
+        "not_a_tensor" => with_hint("use --missing skip to leave it out"),
+        "one_array_only" => with_hint("write one tensor with fw cat --tensor NAME --npy"),
+        "output_exists" => Err(Usage(format!("{error}; use --force to overwrite it")).into()),
+        "hash_mismatch" => with_hint("use --missing skip to leave it out, or fw recover to save what is intact"),
         "option_not_applicable" | "unsplittable_format" | "same_file" | "not_a_file" | "not_writable" => {
             Err(Usage(error.to_string()).into())
         }
@@ -154,7 +159,10 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
         })
         .with_profile(args.rules.map_or_else(Profile::default, Profile::from))
         .with_existing(if args.force { Existing::Replace } else { Existing::Refuse })
-        .with_nan_bits(if args.keep_nan_bits { NanBits::Keep } else { NanBits::Drop });
+        .with_nan_bits(if args.keep_nan_bits { NanBits::Keep } else { NanBits::Drop })
+        .with_messages(if args.join_messages { MessageBounds::Join } else { MessageBounds::Keep })
+        .with_codecs(if args.drop_codecs { Codecs::Drop } else { Codecs::Keep })
+        .with_durability(if args.sync { Durability::Synced } else { Durability::Written });
     options.format = args.to.and_then(|target| match target {
         Target::File(format) => Some(format),
         Target::Frames => None,
@@ -165,11 +173,11 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
         Digest::Sha3_256 => Algorithm::Sha3_256,
     });
     if let Some(bytes) = args.align {
-        let refused = || Usage(format!("--align {bytes}: a power of two from 8 to 1048576 is needed"));
+        let refused = || Usage(format!("--align {bytes}: must be a power of two from 8 to 1048576"));
         options.align = HeaderAlignment::new(bytes).ok_or_else(refused)?;
     }
     if let Some(text) = &args.max_shard_size {
-        let refused = || Usage(format!("--max-shard-size {text}: a size such as 500MB, 5GB or 2GiB is needed"));
+        let refused = || Usage(format!("--max-shard-size {text}: must be a size such as 500MB, 5GB or 2GiB"));
         options.max_shard_size = Some(parse_size(text).filter(|bytes| *bytes > 0).ok_or_else(refused)?);
     }
     Ok(options)

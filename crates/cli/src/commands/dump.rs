@@ -12,7 +12,7 @@ use framewright::convert::Format;
 use framewright::look::FileRecord;
 use framewright::primitives::Span;
 use framewright::query::{Item, OneObject, Value, Where};
-use framewright::report::Tree;
+use framewright::report::{Tree, visible};
 use framewright::source::{FileSource, ReadAt};
 use framewright::tensogram::{self, inspect};
 use framewright::tensor::{AxisSlice, Selection};
@@ -102,7 +102,10 @@ fn ranges_of(args: &Dump, input: &Input, format: Format) -> Result<Answer> {
 /// The messages that are meant.
 fn wanted(args: &Dump, name: &str, count: usize) -> Result<std::ops::Range<usize>> {
     match args.message {
-        Some(index) if index >= count => Err(Usage(format!("no message {index}: {name} has {count}")).into()),
+        Some(index) if index >= count => {
+            let held = crate::render::count(count, "message");
+            Err(Usage(format!("{name}: message {index} does not exist: the file has {held}")).into())
+        }
         Some(index) => Ok(index..index + 1),
         None => Ok(0..count),
     }
@@ -160,8 +163,8 @@ fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes) -> R
 fn ranges(tree: &Tree) -> String {
     fn add(node: &Tree, depth: usize, width: usize, text: &mut String) {
         let (start, end) = (node.span.start, node.span.end);
-        let value = if node.value.is_empty() { String::new() } else { format!(" {}", node.value) };
-        let _ = writeln!(text, "{start:0width$}..{end:0width$}  {}{}{value}", "  ".repeat(depth), node.label);
+        let value = if node.value.is_empty() { String::new() } else { format!(" {}", visible(&node.value)) };
+        let _ = writeln!(text, "{start:0width$}..{end:0width$}  {}{}{value}", "  ".repeat(depth), visible(&node.label));
         node.children.iter().for_each(|child| add(child, depth + 1, width, text));
     }
     let mut text = String::new();

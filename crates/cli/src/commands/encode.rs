@@ -15,7 +15,9 @@ use std::path::Path;
 pub(crate) fn run(args: &Encode) -> Result<Outcome> {
     let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
     if args.json && output.is_none() {
-        return Err(Usage("--json goes to standard output, and so do the frames; say --output FILE".to_owned()).into());
+        return Err(
+            Usage("--json requires --output FILE: the frames would go to standard output as well".to_owned()).into()
+        );
     }
     let schema = match schema::compiled(&args.schema, args.packing)? {
         Ok(schema) => schema,
@@ -33,9 +35,11 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
     let Some(path) = output else {
         let out = std::io::stdout().lock();
         if out.is_terminal() {
-            return Err(
-                Usage("frames are bytes, not text for a terminal; say --output FILE or use a pipe".to_owned()).into()
-            );
+            return Err(Usage(
+                "binary frames are not written to a terminal\nhint: use --output FILE, or redirect the output"
+                    .to_owned(),
+            )
+            .into());
         }
         let mut out = BufWriter::with_capacity(1 << 16, out);
         encode(&frames, args.number, &name, input, &mut |bytes| {
@@ -69,7 +73,7 @@ fn not_json(error: &serde_json::Error) -> Failure {
     let what = words.rsplit_once(" at line ").map_or(words.as_str(), |(what, _)| what);
     // The end of the line counts as the beginning of the next one.
     let column = if error.line() == 1 { format!(", column {}", error.column()) } else { String::new() };
-    Failure::new("invalid_json", format!("no JSON: {what}{column}"))
+    Failure::new("invalid_json", format!("invalid JSON: {what}{column}"))
 }
 
 struct Done {

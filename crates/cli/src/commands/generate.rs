@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
         }
     }
     if args.serde && !langs.contains(&Lang::Rust) {
-        return Err(Usage("--serde is for Rust, which --lang does not name".to_owned()).into());
+        return Err(Usage("--serde applies to Rust; --lang does not include rust".to_owned()).into());
     }
     let compiled = schema::check_with(&Disk, &args.schema, &args.packing.options());
     let findings = compiled.diagnostics.to_report();
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Gen) -> Result<Outcome> {
         };
         if !namespace.split('.').all(is_name) {
             let text =
-                format!("--csharp-namespace {namespace:?}: names with dots between are needed, such as Acme.Robots");
+                format!("--csharp-namespace {namespace:?}: must be identifiers separated by dots, such as Acme.Robots");
             return Err(Usage(text).into());
         }
         options = options.with_csharp_namespace(namespace);

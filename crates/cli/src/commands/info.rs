@@ -201,10 +201,13 @@ impl Summary {
             lines.push(("note", "the file is empty: it holds no message".to_owned()));
         }
         if self.outside > 0 {
-            lines.push(("outside", format!("{} belong to no message: try fw validate", size(self.outside))));
+            lines.push((
+                "outside",
+                format!("{} are not part of any message; run fw validate for details", size(self.outside)),
+            ));
         }
         if self.problems > 0 {
-            lines.push(("problems", format!("{}: try fw validate", count(self.problems, "finding"))));
+            lines.push(("problems", format!("{}; run fw validate for details", count(self.problems, "finding"))));
         }
         lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
     }

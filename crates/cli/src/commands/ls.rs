@@ -11,6 +11,7 @@ use anyhow::Result;
 use framewright::convert::Format;
 use framewright::look::FileRecord;
 use framewright::query::{Counter, Item, Keys, OneObject, Value as Key, Where, WholeRecord};
+use framewright::report::Severity;
 use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Value};
 use serde_json::{Value as Json, json};
 
@@ -27,7 +28,9 @@ pub(crate) fn run(args: &Ls) -> Result<Outcome> {
         let answer = Opened::open(word, &args.store, "ls")
             .and_then(|opened| listing.file(&opened).map_err(|error| opened.retold(error)));
         match answer {
-            Ok(Some(report)) => answers.take(word, Ok(Answer::json(report)))?,
+            Ok(Some(report)) => {
+                answers.take(word, Ok(Answer { outcome: listing.last, ..Answer::json(report) }))?;
+            }
             Ok(None) => {}
             Err(error) => answers.take(word, Err(error))?,
         }
@@ -36,18 +39,18 @@ pub(crate) fn run(args: &Ls) -> Result<Outcome> {
         print(&listing.text())?;
     }
     listing.notes.tell(args.json);
-    answers.finish()
+    Ok(answers.finish()?.or(listing.outcome))
 }
 
 /// `fw ls` of one file that was opened elsewhere, standard input for example.
 pub(super) fn one(args: &Ls, opened: &Opened) -> Result<Outcome> {
     let mut listing = Listing::new(args, args.select.filter(), false);
     match listing.file(opened)? {
-        Some(report) => print_report("ls", true, report)?,
+        Some(report) => print_report("ls", listing.outcome == Outcome::Fine, report)?,
         None => print(&listing.text())?,
     }
     listing.notes.tell(args.json);
-    Ok(Outcome::Fine)
+    Ok(listing.outcome)
 }
 
 /// What is listed, while files are read one after the other.
@@ -62,6 +65,9 @@ struct Listing<'a> {
     counter: Counter,
     total: u64,
     notes: KeyNotes,
+    /// Whether everything could be listed, of the last file and of all: what could not is a fault, as it is in a stream.
+    last: Outcome,
+    outcome: Outcome,
 }
 
 /// A line, with what it is sorted by.
@@ -76,7 +82,18 @@ impl<'a> Listing<'a> {
         let keys = args.columns.keys.clone().unwrap_or_default();
         let sort = args.columns.sort.iter().flat_map(|sort| sort.paths());
         let notes = KeyNotes::new(filter.paths().chain(keys.paths()).chain(sort));
-        Self { args, filter, several, messages: false, rows: Vec::new(), counter: Counter::new(keys), total: 0, notes }
+        Self {
+            args,
+            filter,
+            several,
+            messages: false,
+            rows: Vec::new(),
+            counter: Counter::new(keys),
+            total: 0,
+            notes,
+            last: Outcome::Fine,
+            outcome: Outcome::Fine,
+        }
     }
 
     /// Takes the rows of a file; its report when JSON is asked for.
@@ -85,9 +102,13 @@ impl<'a> Listing<'a> {
         self.messages |= catalog.format() == Format::Tensogram;
         let start = self.rows.len();
         let (mut messages, mut findings) = (Vec::new(), Vec::new());
+        self.last = Outcome::Fine;
         for record in catalog.records() {
             let record = record.map_err(told)?;
             self.notes.see(&record);
+            if record.survey().is_some_and(|survey| survey.objects.iter().any(|object| object.descriptor.is_err())) {
+                self.last = Outcome::Invalid;
+            }
             let matches = self.record(&record);
             if let Some(survey) = record.survey() {
                 findings.extend(survey.report.findings().iter().cloned());
@@ -99,6 +120,10 @@ impl<'a> Listing<'a> {
             }
         }
         findings.extend(opened.beside());
+        if findings.iter().any(|one| one.severity == Severity::Error || one.code == "bytes_outside_messages") {
+            self.last = Outcome::Invalid;
+        }
+        self.outcome = self.outcome.or(self.last);
         if !self.args.json {
             for finding in &findings {
                 aside(format_args!("{finding}\n"));

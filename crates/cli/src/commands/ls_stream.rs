@@ -10,7 +10,7 @@ use crate::render::{Table, shape, size};
 use anyhow::Result;
 use framewright::convert::Format;
 use framewright::tensogram::{
-    DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, StreamEvent, StreamReader, TensogramError, Value,
+    DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, StreamEvent, StreamReader, TensogramError,
 };
 use serde_json::json;
 use std::cell::RefCell;
@@ -45,6 +45,7 @@ fn listed(args: &Ls, stream: impl Read) -> Result<Outcome> {
         if args.json {
             print(&format!("{}\n", json!({ "error": { "code": code, "message": words, "position": position } })))?;
         } else {
+            listing.borrow_mut().lay_out();
             listing.borrow_mut().show()?;
             aside(format_args!("{words}\n"));
         }
@@ -61,12 +62,12 @@ fn listed(args: &Ls, stream: impl Read) -> Result<Outcome> {
                 let row = Row { message, object: index, name, descriptor: &descriptor, stored_len };
                 match args.json {
                     true => print(&format!("{}\n", row.json()))?,
-                    false => listing.table.row(row.cells()),
+                    false => listing.add(row.cells()),
                 }
             }
-            Ok(StreamEvent::End { .. }) => listing.borrow_mut().open = false,
+            Ok(StreamEvent::End { .. }) => listing.borrow_mut().lay_out(),
             Ok(StreamEvent::Skipped(span)) => {
-                let words = format!("bytes {span} belong to no message");
+                let words = format!("bytes {span} are not part of any message");
                 outcome = complain("bytes_outside_messages", words, Some(span.start))?;
             }
             Ok(_) => {}
@@ -79,6 +80,8 @@ fn listed(args: &Ls, stream: impl Read) -> Result<Outcome> {
         return Err(Failure::new("no_message", "no Tensogram message on standard input".to_owned()).into());
     }
     if !args.json {
+        listing.lay_out();
+        listing.show()?;
         // The head, where no row came.
         print(&listing.table.render())?;
     }
@@ -88,22 +91,31 @@ fn listed(args: &Ls, stream: impl Read) -> Result<Outcome> {
 /// What is known of the stream so far.
 struct Listing {
     table: Table,
+    /// Lines that were not printed yet.
+    lines: String,
+    /// Rows that were not laid out yet.
+    waiting: usize,
     /// Messages that have begun.
     started: usize,
-    /// Whether the last of them has not ended.
-    open: bool,
     /// The metadata that came before its objects.
     metadata: GlobalMetadata,
 }
 
 impl Listing {
     fn new() -> Self {
-        Self { table: Table::new(&COLUMNS), started: 0, open: false, metadata: GlobalMetadata::default() }
+        Self {
+            table: Table::new(&COLUMNS),
+            lines: String::new(),
+            waiting: 0,
+            started: 0,
+            metadata: GlobalMetadata::default(),
+        }
     }
 
     fn begin(&mut self) {
+        // What came before broke off.
+        self.lay_out();
         self.started += 1;
-        self.open = true;
         self.metadata = GlobalMetadata::default();
     }
 
@@ -118,39 +130,34 @@ impl Listing {
         object_name(&self.metadata, index)
     }
 
-    /// Prints the rows that have come.
-    fn show(&mut self) -> io::Result<()> {
-        if !self.table.has_news() {
-            return Ok(());
+    /// Adds a row. Rows of a message are laid out together, so that columns do not depend on when the bytes came.
+    fn add(&mut self, cells: [String; 8]) {
+        self.table.row(cells);
+        self.waiting += 1;
+        if self.waiting >= MOST_WAITING {
+            self.lay_out();
         }
-        if self.open {
-            self.make_room();
-        }
-        let mut out = io::stdout().lock();
-        out.write_all(self.table.render().as_bytes())?;
-        out.flush()
     }
 
-    /// Columns wide enough for the objects of the message that are still to come, as far as its metadata tells.
-    fn make_room(&mut self) {
-        for index in 0..self.metadata.base.len() {
-            let tensor = self.metadata.base.get(index).and_then(|entry| entry.get("_reserved_")?.member("tensor"));
-            let text = |key| tensor.and_then(|tensor| tensor.member(key)?.as_text());
-            let sides = tensor.and_then(|tensor| tensor.member("shape")?.as_array()).unwrap_or_default();
-            let sides: Vec<u64> =
-                sides.iter().filter_map(Value::as_integer).filter_map(|n| n.try_into().ok()).collect();
-            let cells = [
-                String::new(),
-                String::new(),
-                object_name(&self.metadata, index),
-                text("dtype").unwrap_or_default().to_owned(),
-                shape(&sides),
-            ];
-            self.table.expect(&cells);
+    fn lay_out(&mut self) {
+        if std::mem::take(&mut self.waiting) > 0 {
+            self.lines.push_str(&self.table.render());
         }
-        self.table.expect(&["", "", "", "", "", "simple_packing", "999.9 MiB", "999.9 MiB"]);
+    }
+
+    /// Prints the rows that have come.
+    fn show(&mut self) -> io::Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(std::mem::take(&mut self.lines).as_bytes())?;
+        out.flush()
     }
 }
+
+/// Rows that are held at most.
+const MOST_WAITING: usize = 1000;
 
 /// A stream that is waited for only when everything that is known of it was shown.
 struct Waiting<'a, R> {

@@ -110,10 +110,10 @@ pub(crate) fn print_report(command: &str, ok: bool, mut report: serde_json::Valu
 /// An output that is there already is replaced only on request, and a folder never.
 fn unclaimed(output: &Path, force: bool) -> Result<()> {
     if output.is_dir() {
-        return Err(Usage(format!("{}: a folder; name a file to write", output.display())).into());
+        return Err(Usage(format!("{}: is a directory; name a file to write", output.display())).into());
     }
     if !force && output.exists() {
-        return Err(Usage(format!("{}: it is there already; --force replaces it", output.display())).into());
+        return Err(Usage(format!("{}: already exists; use --force to overwrite it", output.display())).into());
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Recover) -> Result<Outcome> {
 
 fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
     if same_file(input.path(), &args.output) {
-        let text = format!("{} is the damaged file itself; write to another one", args.output.display());
+        let text = format!("{}: is the damaged file itself; choose another output", args.output.display());
         return Err(Usage(text).into());
     }
     super::unclaimed(&args.output, args.force)?;
@@ -42,6 +42,9 @@ fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
         }
         print(&summary(&recovery, &args.output))?;
     }
+    if args.sync {
+        framewright::source::sync_directory_of(&args.output)?;
+    }
     Ok(if recovery.is_complete() { Outcome::Fine } else { Outcome::Lossy })
 }
 
@@ -49,10 +52,13 @@ fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
 fn hopeless(input: &Input) -> Result<Failure> {
     let what = match (std::fs::metadata(input.path())?.len(), input.format()) {
         (0, _) => return Ok(Failure::new("empty_file", format!("{}: the file is empty", input.name()))),
-        (_, Ok(format)) if format != Format::Tensogram => format!("it is {format}, and Tensogram is what is recovered"),
-        (len, _) => format!("no message and no object whose digest matches in {len} bytes"),
+        (_, Ok(format)) if format != Format::Tensogram => {
+            format!("the file is {format}; only Tensogram files can be recovered")
+        }
+        (len, _) => format!("none of its {len} bytes belong to an object whose digest matches"),
     };
-    Ok(Failure::new("nothing_recovered", format!("{}: nothing could be saved: {what}", input.name())))
+    let text = format!("{}: nothing could be recovered: {what}; no output was written", input.name());
+    Ok(Failure::new("nothing_recovered", text))
 }
 
 fn summary(recovery: &Recovery, output: &Path) -> String {

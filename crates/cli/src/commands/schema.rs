@@ -187,7 +187,7 @@ fn listed(faults: &Diagnostics) -> String {
 pub(super) fn readable(path: &Path) -> Result<()> {
     let kind = std::fs::metadata(path).with_context(|| path.display().to_string())?;
     if kind.is_dir() {
-        return Err(Usage(format!("{}: a folder; name a schema{}", path.display(), schemas_in(path))).into());
+        return Err(Usage(format!("{}: is a directory; name a schema file{}", path.display(), schemas_in(path))).into());
     }
     if !kind.is_file() {
         return Err(Usage(format!("{}: not a regular file", path.display())).into());
@@ -200,8 +200,8 @@ pub(super) fn readable(path: &Path) -> Result<()> {
         .with_context(|| path.display().to_string())?;
     if let Some(at) = head.iter().position(|byte| *byte == 0) {
         let what = match convert::detect(path) {
-            Ok(format) => format!("a {format} file, no schema; fw info shows it"),
-            Err(_) => format!("no schema: a schema is text, and byte {at} is 0x00"),
+            Ok(format) => format!("is a {format} file, not a schema\nhint: fw info shows it"),
+            Err(_) => format!("is not a schema: byte {at} is 0x00, and a schema is text"),
         };
         return Err(Failure::new("not_a_schema", format!("{}: {what}", path.display())).into());
     }

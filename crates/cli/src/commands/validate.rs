@@ -48,10 +48,13 @@ fn file(args: &Validate, input: &Input) -> Result<Answer> {
         Mode::Full => ValidateMode::Full,
     };
     if args.rules == Some(Rules::Compat) {
-        return Err(Usage("--rules compat is for BinTensors files".to_owned()).into());
+        return Err(Usage("--rules compat applies to BinTensors files only".to_owned()).into());
     }
     let canonical = args.rules == Some(Rules::Canonical);
-    let report = validate_file(input.path(), &ValidateOptions { canonical, ..ValidateOptions::mode(mode) })?;
+    let mut report = validate_file(input.path(), &ValidateOptions { canonical, ..ValidateOptions::mode(mode) })?;
+    if let Some(expected) = args.expect_messages {
+        report.expect_messages(expected);
+    }
     let outcome = if report.is_ok() { Outcome::Fine } else { Outcome::Invalid };
     let answer = if args.json { Answer::json(json(input, &report)) } else { Answer::text(text(&report, input.name())) };
     Ok(Answer { outcome, ..answer })
@@ -60,7 +63,11 @@ fn file(args: &Validate, input: &Input) -> Result<Answer> {
 /// Any other file of named tensors.
 fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Answer> {
     if args.rules.is_some() && !format.has_rules() {
-        let text = format!("--rules is for BinTensors and Tensogram files; {} is {format}", input.name());
+        let text = format!("--rules applies to BinTensors and Tensogram files; {} is {format}", input.name());
+        return Err(Usage(text).into());
+    }
+    if args.expect_messages.is_some() {
+        let text = format!("--expect-messages applies to Tensogram files; {} is {format}", input.name());
         return Err(Usage(text).into());
     }
     let options = bintensors::ValidateOptions::new(args.rules.map_or_else(Profile::default, Profile::from));

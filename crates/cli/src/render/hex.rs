@@ -1,7 +1,7 @@
 //! The annotated byte map: every range of a message with its bytes and its meaning.
 
 use framewright::primitives::Span;
-use framewright::report::Tree;
+use framewright::report::{Tree, visible};
 
 /// Hands out the bytes of a range, as far as there are any.
 type Read<'a> = dyn Fn(Span) -> Option<Vec<u8>> + 'a;
@@ -19,7 +19,7 @@ pub(crate) fn byte_map_by(tree: &Tree, read: &Read<'_>, base: u64) -> String {
         if child.children.is_empty() {
             line(child, read, base, width, 0, &mut text);
         } else {
-            text.push_str(&format!("-- {}\n", child.label));
+            text.push_str(&format!("-- {}\n", visible(&child.label)));
             section(child, read, base, width, 0, &mut text);
         }
     }
@@ -42,8 +42,8 @@ fn line(leaf: &Tree, read: &Read<'_>, base: u64, width: usize, depth: usize, tex
     let shown = abbreviated(leaf.span, read);
     let (start, end) = (base + leaf.span.start, base + leaf.span.end);
     let indent = "  ".repeat(depth);
-    let value = if leaf.value.is_empty() { String::new() } else { format!(" {}", leaf.value) };
-    text.push_str(&format!("{start:0width$}..{end:0width$}  {indent}{shown}  {}{value}\n", leaf.label));
+    let value = if leaf.value.is_empty() { String::new() } else { format!(" {}", visible(&leaf.value)) };
+    text.push_str(&format!("{start:0width$}..{end:0width$}  {indent}{shown}  {}{value}\n", visible(&leaf.label)));
 }
 
 fn abbreviated(span: Span, read: &Read<'_>) -> String {

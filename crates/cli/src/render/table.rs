@@ -2,6 +2,7 @@
 
 use super::Ink;
 use crate::terminal::Terminal;
+use framewright::report::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A table under construction: a head and rows of cells.
@@ -38,7 +39,8 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells: Vec<String> = cells.into_iter().collect();
+        // Names come from files: what would move the cursor or colour the terminal is spelled out.
+        let cells: Vec<String> = cells.into_iter().map(|cell| visible(&cell).into_owned()).collect();
         self.expect(&cells);
         self.rows.push(cells);
     }
@@ -48,11 +50,6 @@ impl Table {
         for (width, cell) in self.widths.iter_mut().zip(cells) {
             *width = cell.as_ref().width().max(*width);
         }
-    }
-
-    /// Whether there are rows that were not rendered yet.
-    pub(crate) const fn has_news(&self) -> bool {
-        !self.rows.is_empty()
     }
 
     /// The text of the rows that were added since the last time, the head before the first; two spaces between columns.
@@ -140,7 +137,6 @@ mod tests {
         assert_eq!(table.render(), "name        size\na            1 B\nlonger  12.3 KiB\n");
         table.row(["b".to_owned(), "2 B".to_owned()]);
         assert_eq!(table.render(), "b            2 B\n", "later rows stand below the earlier ones");
-        assert!(!table.has_news());
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn damage_goes_to_standard_error_with_its_place() {
     assert_eq!((run.code, run.text()), (3, expected.concat().as_str()));
     assert_eq!(
         run.err,
-        "fw: bad.bin: 4 bytes at byte 0 (0x0) are no frame
+        "fw: bad.bin: 4 bytes at byte 0 (0x0) are not part of a frame
 fw: bad.bin: bad checksum in a frame of 30 bytes at byte 19 (0x13): id 8 (Pose), computed 5f 48, found 60 5c
 fw: bad.bin: incomplete frame of 9 bytes at byte 92 (0x5c)
 "
@@ -145,7 +145,10 @@ id  message  frames  bytes  unreadable  first s  last s  per second  longest pau
     );
     assert_eq!((&json["sequence"]["gaps"], &json["detected"]), (&1.into(), &false.into()));
     let run = fw(folder.path(), "info net.bin -s s.sf --time nope");
-    assert_eq!((run.code, run.err.as_str()), (2, "fw: --time nope: no message in net.bin has a number of that name\n"));
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (2, "fw: --time nope: no message in net.bin has a numeric field of that name\n")
+    );
 }
 
 #[test]
@@ -186,11 +189,11 @@ fn what_cannot_be_done_is_said() {
     std::fs::copy(vectors("tensogram").join("f32_hash.tgm"), folder.path().join("message.tgm")).expect("copied");
     for command in ["info", "ls", "validate"] {
         let run = fw(folder.path(), &format!("{command} net.bin"));
-        let hint = "; if it is a struct-frame capture, fw info --schema FILE shows its messages and fields\n";
+        let hint = "\nhint: for a struct-frame capture, add --schema FILE to fw info\n";
         assert!(run.code == 1 && run.err.contains("no known format") && run.err.ends_with(hint), "{}", run.err);
     }
     let run = fw(folder.path(), "info s.sf");
-    assert!(run.err.ends_with("; a struct-frame schema is read by fw schema check\n"), "{}", run.err);
+    assert!(run.err.ends_with("\nhint: check a struct-frame schema with fw schema check\n"), "{}", run.err);
     for (line, code, words) in [
         (
             "decode text.bin -s s.sf",
@@ -201,7 +204,7 @@ fn what_cannot_be_done_is_said() {
         (
             "decode net.bin -s s.sf -m Pong",
             2,
-            "fw: --message Pong: no such message with an id; the schema has Ping, Pose\n",
+            "fw: --message Pong: the schema has no such message with an id; it has Ping, Pose\n",
         ),
         ("decode empty.bin -s s.sf", 0, ""),
         (
@@ -212,21 +215,21 @@ fn what_cannot_be_done_is_said() {
         (
             "encode broken.jsonl -s s.sf -p standard -o x.bin",
             1,
-            "fw: broken.jsonl, line 1: no JSON: EOF while parsing a value\n",
+            "fw: broken.jsonl, line 1: invalid JSON: EOF while parsing a value\n",
         ),
         (
             "encode text.bin -s s.sf -p standard -o x.bin",
             1,
-            "fw: text.bin, line 1: no JSON: expected ident, column 2\n",
+            "fw: text.bin, line 1: invalid JSON: expected ident, column 2\n",
         ),
-        ("encode . -s s.sf -p standard -o x.bin", 2, "fw: .: a folder, no file\n"),
-        ("decode . -s s.sf", 2, "fw: .: a folder, no file\n"),
-        ("encode wrong.jsonl -s s.sf -p standard -o .", 2, "fw: .: a folder; name a file to write\n"),
+        ("encode . -s s.sf -p standard -o x.bin", 2, "fw: .: is a directory, not a file\n"),
+        ("decode . -s s.sf", 2, "fw: .: is a directory, not a file\n"),
+        ("encode wrong.jsonl -s s.sf -p standard -o .", 2, "fw: .: is a directory; name a file to write\n"),
         ("info empty.bin -s s.sf", 1, "fw: empty.bin: the file is empty\n"),
         (
             "info message.tgm -s s.sf",
             1,
-            "fw: message.tgm: a Tensogram file, no struct-frame capture; fw info without --schema shows it\n",
+            "fw: message.tgm: is a Tensogram file, not a struct-frame capture\nhint: run fw info without --schema\n",
         ),
         ("info net.bin --profile network", 2, "fw: --profile is for struct-frame captures and requires --schema\n"),
     ] {

@@ -24,7 +24,7 @@ fn without_loss_it_is_0() {
     // There and back: the same bytes.
     fine(at, "convert all.tgm back.bt");
     assert_eq!(std::fs::read(at.join("all.bt")).expect("read"), std::fs::read(at.join("back.bt")).expect("read"));
-    assert!(fine(at, "diff all.bt all.tgm").text().ends_with("15 tensors, 0 different\n"));
+    assert!(fine(at, "diff all.bt all.tgm").text().ends_with("15 tensors: 15 identical, 0 different\n"));
     let json = fine(at, "convert masks_small.tgm b.npz --json").json();
     assert_eq!((&json["files"][0], &json["tensor_count"]), (&"b.npz".into(), &1.into()));
     assert!(fine(at, "cat b.npz --text").text().contains("NaN"));
@@ -54,7 +54,7 @@ fw: lost metadata: run, source
     assert_eq!((run.code, run.err.as_str()), (0, "fw: note, metadata: \"run\" becomes JSON text\n"));
     // Codecs and the bounds of messages are not kept, which is said and is no loss.
     fine(folder.path(), "tour");
-    for name in ["again.tgm", "again.bt"] {
+    for name in ["again.tgm --join-messages --drop-codecs", "again.bt"] {
         let run = fw(folder.path(), &format!("convert fw-tour/forecast.tgm {name} --json"));
         let features: Vec<_> =
             run.json()["notes"].as_array().expect("a list").iter().map(|note| note["feature"].clone()).collect();
@@ -73,7 +73,7 @@ fn refusals() {
     let at = folder.path();
     std::fs::write(at.join("there.npz"), b"precious").expect("written");
     for (line, words) in [
-        ("convert f32_hash.tgm there.npz", "fw: there.npz: it is there already; --force replaces it\n"),
+        ("convert f32_hash.tgm there.npz", "fw: there.npz: already exists; use --force to overwrite it\n"),
         (
             "convert f32_hash.tgm f32_hash.tgm",
             "fw: f32_hash.tgm: a file is not converted onto itself; name another output\n",
@@ -120,8 +120,8 @@ fn what_has_no_counterpart_is_refused() {
     assert_eq!((run.code, run.text()), (1, ""));
     assert_eq!(
         run.err,
-        "fw: all.bt: tensor \"t_bf16\": npz has no bfloat16; its raw bits can be kept, or it can be left out (--missing raw, \
-         --missing skip)\n"
+        "fw: all.bt: tensor \"t_bf16\": npz has no bfloat16\nhint: use --missing raw to keep its bits, or --missing skip to \
+         leave it out\n"
     );
     assert!(!folder.path().join("all.npz").exists());
     let run = fw(folder.path(), "convert all.bt all.npz --missing skip");
@@ -141,7 +141,11 @@ fn options_reach_the_writers() {
     assert!(fine(at, "info odd.name").text().contains("format     safetensors\n"));
     let run = fine(at, "convert all.bt split.safetensors --max-shard-size 50");
     assert!(run.text().contains("split-00001-of-0000"), "{}", run.text());
-    assert!(fine(at, "diff all.bt split.safetensors.index.json").text().ends_with("15 tensors, 0 different\n"));
+    assert!(
+        fine(at, "diff all.bt split.safetensors.index.json")
+            .text()
+            .ends_with("15 tensors: 15 identical, 0 different\n")
+    );
 }
 
 #[test]
@@ -159,16 +163,16 @@ fn diff() {
     assert_eq!((run.code, run.err.as_str()), (1, ""));
     assert_eq!(
         run.text(),
-        "tensor  verdict     max abs   max rel  detail
-w       DIFFERENT  5.000e-1  2.000e-1  1 element, first at 1
-1 tensor, 1 different
+        "tensor  verdict     max abs      rmse      bias  detail
+w       DIFFERENT  5.000e-1  2.887e-1  1.667e-1  1 element, first at 1
+1 tensor: 0 identical, 1 different
 "
     );
     assert_eq!(
         fine(at, "diff a.safetensors b.safetensors --rtol 0.2").text(),
-        "tensor  verdict   max abs   max rel  detail
-w       close    5.000e-1  2.000e-1
-1 tensor, 0 different
+        "tensor  verdict   max abs      rmse      bias  detail
+w       close    5.000e-1  2.887e-1  1.667e-1
+1 tensor: 0 identical, 1 close, 0 different
 "
     );
     assert_eq!(fw(at, "diff a.safetensors b.safetensors --atol 0.5").code, 0);
@@ -177,12 +181,14 @@ w       close    5.000e-1  2.000e-1
     assert_eq!(run.code, 1);
     assert_eq!(
         run.text(),
-        "tensor    verdict    max abs  max rel  detail
-object_0  DIFFERENT                    only in the first
-2t        DIFFERENT                    only in the second
-msl       DIFFERENT                    only in the second
-metadata differs (not counted): run, source
-3 tensors, 3 different
+        "tensor    verdict    max abs  rmse  bias  detail
+object_0  DIFFERENT                       only in the first file
+2t        DIFFERENT                       only in the second file
+msl       DIFFERENT                       only in the second file
+tensor  key     first     second
+(file)  run     (absent)  20240115
+(file)  source  (absent)  \"ifs\"
+3 tensors: 0 identical, 3 different; 2 metadata keys differ
 "
     );
     let run = fw(at, "diff a.safetensors b.safetensors --json");
@@ -190,7 +196,7 @@ metadata differs (not counted): run, source
     assert_eq!(run.json()["tensors"][0]["status"], "different");
     // One tensor in each file: a pair, whatever they are called.
     fw(at, "convert a.safetensors other.npy");
-    assert!(fine(at, "diff a.safetensors other.npy").text().contains("w / other  identical"));
+    assert!(fine(at, "diff a.safetensors other.npy").text().ends_with("1 tensor: 1 identical, 0 different\n"));
     let run = fw(at, "diff a.safetensors absent.bt");
     assert_eq!((run.code, run.err.as_str()), (2, "fw: absent.bt: No such file or directory (os error 2)\n"));
 }

@@ -23,28 +23,34 @@ fn usage_errors_are_2() {
         assert!(!run.err.is_empty(), "fw {line}");
     }
     for (line, words) in [
-        ("dump multi_three.tgm --message 9", "fw: no message 9: multi_three.tgm has 3\n"),
-        ("cat multi_three.tgm --message 9", "fw: no message 9: multi_three.tgm has 3\n"),
-        ("cat f32_hash.tgm --object 4", "fw: no object 4: message 0 of f32_hash.tgm has 1\n"),
-        ("cat dtype_bfloat16_le.tgm --npy", "fw: NumPy has no element type for bfloat16; leave out --npy\n"),
+        (
+            "dump multi_three.tgm --message 9",
+            "fw: multi_three.tgm: message 9 does not exist: the file has 3 messages\n",
+        ),
+        ("cat multi_three.tgm --message 9", "fw: multi_three.tgm: message 9 does not exist: the file has 3 messages\n"),
+        ("cat f32_hash.tgm --object 4", "fw: f32_hash.tgm: object 4 does not exist: message 0 has 1 object\n"),
+        (
+            "cat dtype_bfloat16_le.tgm --npy",
+            "fw: NumPy has no bfloat16\nhint: leave out --npy to write the raw elements\n",
+        ),
         (
             "cat two_objects_metadata.tgm --tensor nope",
-            "fw: no tensor \"nope\" in two_objects_metadata.tgm; fw ls lists them\n",
+            "fw: two_objects_metadata.tgm: no tensor is named \"nope\"\nhint: fw ls lists the names\n",
         ),
-        ("diff f32_hash.tgm f32_hash.tgm --atol=-1", "fw: --atol -1: a number from 0 on is needed\n"),
-        ("convert f32_hash.tgm x.bt --align 7", "fw: --align 7: a power of two from 8 to 1048576 is needed\n"),
+        ("diff f32_hash.tgm f32_hash.tgm --atol=-1", "fw: --atol -1: must be 0 or greater\n"),
+        ("convert f32_hash.tgm x.bt --align 7", "fw: --align 7: must be a power of two from 8 to 1048576\n"),
         (
             "convert f32_hash.tgm x.bt --max-shard-size much",
-            "fw: --max-shard-size much: a size such as 500MB, 5GB or 2GiB is needed\n",
+            "fw: --max-shard-size much: must be a size such as 500MB, 5GB or 2GiB\n",
         ),
         (
             "convert f32_hash.tgm x.odd",
-            "fw: x.odd: the name does not tell which format to write; end it in .tgm, .bt, .safetensors, .npy or .npz, or say \
-             --to\n",
+            "fw: x.odd: the output format is not clear from the name\nhint: use a name that ends in .tgm, .bt, .safetensors, .npy \
+             or .npz, or choose a format with --to\n",
         ),
-        ("convert f32_hash.tgm ..", "fw: ..: a folder; name a file to write\n"),
-        ("diff - -", "fw: standard input can be one of the files, not both\n"),
-        ("diff f32_hash.tgm f32_hash.tgm --rtol -1", "fw: --rtol -1: a number from 0 on is needed\n"),
+        ("convert f32_hash.tgm ..", "fw: ..: is a directory; name a file to write\n"),
+        ("diff - -", "fw: standard input can be only one of the two files\n"),
+        ("diff f32_hash.tgm f32_hash.tgm --rtol -1", "fw: --rtol -1: must be 0 or greater\n"),
         (
             "cat f32_hash.tgm --slice 7",
             "fw: f32_hash.tgm: selection: index 7 is out of bounds for axis 0 with 3 elements in message[0].object[0] \
@@ -70,7 +76,7 @@ fn files_that_are_nothing() {
                 2,
                 "folder",
                 match command {
-                    "cat" => "fw: folder: a folder, no file\n",
+                    "cat" => "fw: folder: is a directory, not a file\n",
                     _ => {
                         "fw: folder: no tensor files in this directory (.tgm, .bt, .safetensors, .npy, .npz, .gguf, \
                          .index.json)\n"
@@ -207,7 +213,7 @@ fn urls_where_there_are_none() {
         assert!(run.err.contains("http://h/x: ") && run.err.contains("curl -s http://h/x | fw "), "{}", run.err);
     }
     let run = fw(&folder, "ls ftp://h/x.tgm");
-    let words = "fw: ftp://h/x.tgm: no store for ftp://; there are http, https, s3, gs, az, abfs and file\n";
+    let words = "fw: ftp://h/x.tgm: unsupported URL scheme ftp://; supported: http, https, s3, gs, az, abfs and file\n";
     assert_eq!((run.code, run.err.as_str()), (2, words));
     // A file of this machine is a path, however it is written.
     let url = |name: &str| format!("file://{}", folder.canonicalize().expect("it is there").join(name).display());
@@ -300,11 +306,14 @@ fn generating_what_there_is_not() {
         let run = fw(folder.path(), command);
         let words = if command.ends_with("json") { run.json()["error"]["message"].to_string() } else { run.err };
         assert_eq!(run.code, 2, "fw {command}");
-        assert!(words.contains(".: a folder; name a schema: ./bad.sf, ./good.sf"), "fw {command}: {words}");
+        assert!(words.contains(".: is a directory; name a schema file: ./bad.sf, ./good.sf"), "fw {command}: {words}");
     }
     write("bytes.sf", "package \0");
     let run = fw(folder.path(), "gen bytes.sf --lang c -o out");
-    assert_eq!((run.code, run.err.as_str()), (1, "fw: bytes.sf: no schema: a schema is text, and byte 8 is 0x00\n"));
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (1, "fw: bytes.sf: is not a schema: byte 8 is 0x00, and a schema is text\n")
+    );
     for line in ["schema layout bad.sf", "schema diff bad.sf good.sf", "info good.sf -s bad.sf"] {
         let run = fw(folder.path(), &format!("{line} --json"));
         assert_eq!((run.code, run.err.as_str()), (1, ""), "fw {line}");

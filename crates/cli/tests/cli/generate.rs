@@ -98,7 +98,7 @@ fn files_are_written_when_they_change_and_checked_without_writing() {
     assert!(was(&natural, "stale").0 > 0, "{}", natural.text());
 
     let run = fw(folder.path(), "gen robot.proto --lang c --serde -o out");
-    assert_eq!((run.code, run.err.as_str()), (2, "fw: --serde is for Rust, which --lang does not name\n"));
+    assert_eq!((run.code, run.err.as_str()), (2, "fw: --serde applies to Rust; --lang does not include rust\n"));
 }
 
 #[test]

@@ -42,20 +42,20 @@ fn recover() {
     std::fs::write(at("hopeless.tgm"), [7; 999]).unwrap();
     let run = fw(folder.path(), "recover hopeless.tgm -o none.tgm");
     assert_eq!(run.code, 1);
-    let words =
-        "fw: hopeless.tgm: nothing could be saved: no message and no object whose digest matches in 999 bytes\n";
+    let words = "fw: hopeless.tgm: nothing could be recovered: none of its 999 bytes belong to an object whose digest matches; no \
+         output was written\n";
     assert_eq!(run.err, words);
     std::fs::copy(vectors("bintensors/valid").join("attn0.bt"), at("w.bt")).unwrap();
     let run = fw(folder.path(), "recover w.bt -o none.tgm --json");
     assert_eq!((run.code, &run.json()["error"]["code"]), (1, &"nothing_recovered".into()));
-    assert!(run.text().contains("it is BinTensors, and Tensogram is what is recovered"), "{}", run.text());
+    assert!(run.text().contains("the file is BinTensors; only Tensogram files can be recovered"), "{}", run.text());
     assert!(!at("none.tgm").exists());
     let run = fw(folder.path(), "recover damaged.tgm -o damaged.tgm");
     assert_eq!(run.code, 2, "{}", run.err);
     for (line, words) in [
         ("recover absent.tgm -o none.tgm", "fw: absent.tgm: No such file or directory (os error 2)\n"),
         ("recover damaged.tgm -o absent/none.tgm", "fw: absent/none.tgm: No such file or directory (os error 2)\n"),
-        ("recover damaged.tgm -o .", "fw: .: a folder; name a file to write\n"),
+        ("recover damaged.tgm -o .", "fw: .: is a directory; name a file to write\n"),
     ] {
         let run = fw(folder.path(), line);
         assert_eq!((run.code, run.err.as_str()), (2, words), "fw {line}");

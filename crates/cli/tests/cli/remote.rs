@@ -179,7 +179,7 @@ fn urls_are_read_like_paths() {
         let line = line.replace("{host}", &host).replace("{}", &format!("{host}/f.tgm"));
         let refused = fw(path, &line);
         assert_eq!((refused.code, refused.text()), (2, ""), "fw {line}");
-        let words = format!("has to read all {} bytes of it; say --allow-full-read to let it", {
+        let words = format!("must download the whole file ({} bytes)\nhint: add --allow-full-read to allow it", {
             let name = line.split(&host).nth(1).unwrap().split(' ').next().unwrap();
             std::fs::metadata(path.join(&name[1..])).unwrap().len()
         });
@@ -211,7 +211,7 @@ fn servers_without_ranges_are_read_whole_with_leave() {
     for line in ["info", "ls", "dump", "validate", "cat", "diff f.tgm"] {
         let refused = fw(path, &format!("{line} {url}"));
         assert!(refused.code == 2 && refused.err.contains("does not serve ranges of bytes"), "{line}: {}", refused.err);
-        assert!(refused.err.contains("say --allow-full-read to let fw"), "{line}: {}", refused.err);
+        assert!(refused.err.contains("hint: add --allow-full-read to let fw"), "{line}: {}", refused.err);
         let (local, remote) =
             (fine(path, &format!("{line} f.tgm")), fine(path, &format!("{line} {url} --allow-full-read")));
         let text = String::from_utf8_lossy(&remote.out).replace(&url, "f.tgm");

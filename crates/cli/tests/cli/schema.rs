@@ -59,8 +59,8 @@ bad.sf: 2 errors, 0 warnings, INVALID
     std::fs::copy(super::vectors("bintensors/valid").join("attn0.bt"), folder.path().join("w.bt")).expect("copied");
     std::fs::write(folder.path().join("odd.sf"), b"package\0").expect("written");
     for (line, words) in [
-        ("schema check w.bt", "fw: w.bt: a BinTensors file, no schema; fw info shows it\n"),
-        ("schema layout odd.sf", "fw: odd.sf: no schema: a schema is text, and byte 7 is 0x00\n"),
+        ("schema check w.bt", "fw: w.bt: is a BinTensors file, not a schema\nhint: fw info shows it\n"),
+        ("schema layout odd.sf", "fw: odd.sf: is not a schema: byte 7 is 0x00, and a schema is text\n"),
     ] {
         let run = fw(folder.path(), line);
         assert_eq!((run.code, run.text(), run.err.as_str()), (1, "", words), "fw {line}");

@@ -157,9 +157,18 @@ fn cat() {
         prints(folder.path(), "cat n.npy --text", "7 -8\n");
     }
     let run = fw(folder.path(), "cat m.bt");
-    assert_eq!((run.code, run.err.as_str()), (2, "fw: m.bt has 2 tensors; say --tensor NAME (fw ls lists them)\n"));
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (2, "fw: m.bt: the file has 2 tensors\nhint: choose one with --tensor NAME; fw ls lists the names\n")
+    );
     let run = fw(folder.path(), "cat m.bt --message 0");
-    assert_eq!((run.code, run.err.as_str()), (2, "fw: m.bt: BinTensors files have no messages; say --tensor NAME\n"));
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (
+            2,
+            "fw: m.bt: BinTensors files have no messages\nhint: choose a tensor with --tensor NAME; fw ls lists the names\n"
+        )
+    );
 }
 
 /// A BinTensors file has no mark of its own and is found by its header, whatever it is called.

@@ -50,12 +50,18 @@ impl Target {
     ) -> Result<Self, ConvertError> {
         self.metadata = source.metadata().cloned();
         for (index, entry) in source.entries().iter().enumerate() {
+            // Sizes are written before data, so what cannot be read must be known before anything is written.
+            if options.missing == Missing::Skip
+                && let Err(error) = source.stream(index, &mut |_| Ok(()))
+            {
+                self.leave_out(&entry.name, error)?;
+                continue;
+            }
             self.add(index, entry, options.missing)?;
         }
         for array in source.unreadable() {
             if options.missing != Missing::Skip {
-                let message = format!("array {:?}: {}; it can only be left out", array.name, array.what);
-                return Err(ConvertError::unsupported("not_a_tensor", message));
+                return Err(array.error());
             }
             self.losses.push(Loss::new(Feature::Tensor, Some(array.name.clone()), array.what.clone()));
         }
@@ -64,6 +70,15 @@ impl Target {
         let more = self.writable.check(&self, output)?;
         self.losses.extend(more);
         Ok(self)
+    }
+
+    /// Lists a tensor that cannot be read; a file that cannot be read is another matter.
+    fn leave_out(&mut self, name: &str, error: ConvertError) -> Result<(), ConvertError> {
+        if error.io().is_some_and(|error| error.kind() != std::io::ErrorKind::UnexpectedEof) {
+            return Err(error);
+        }
+        self.losses.push(Loss::new(Feature::Tensor, Some(name.to_owned()), error.to_string()));
+        Ok(())
     }
 
     fn add(&mut self, index: usize, entry: &Entry, missing: Missing) -> Result<(), ConvertError> {
@@ -82,8 +97,7 @@ impl Target {
                 let what = format!("{} has no {}", self.format, entry.dtype);
                 match missing {
                     Missing::Refuse => {
-                        let message =
-                            format!("tensor {:?}: {what}; its raw bits can be kept, or it can be left out", entry.name);
+                        let message = format!("tensor {:?}: {what}", entry.name);
                         return Err(ConvertError::unsupported("no_counterpart", message));
                     }
                     Missing::Skip => {

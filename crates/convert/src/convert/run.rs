@@ -21,18 +21,18 @@ pub(super) struct Run<'a> {
 }
 
 /// Counts bytes for the caller.
-pub(super) struct Meter<'a> {
+pub(crate) struct Meter<'a> {
     options: &'a ConvertOptions,
     done: u64,
     total: u64,
 }
 
 impl<'a> Meter<'a> {
-    pub(super) const fn new(options: &'a ConvertOptions, total: u64) -> Self {
+    pub(crate) const fn new(options: &'a ConvertOptions, total: u64) -> Self {
         Self { options, done: 0, total }
     }
 
-    fn advance(&mut self, tensor: &str, bytes: u64) {
+    pub(crate) fn advance(&mut self, tensor: &str, bytes: u64) {
         self.done = self.done.saturating_add(bytes);
         if let Some(progress) = &self.options.progress {
             progress(Progress { tensor, bytes_done: self.done, bytes_total: self.total });

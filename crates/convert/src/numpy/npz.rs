@@ -55,7 +55,7 @@ pub(super) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
             // One array of text must not keep anyone from the others.
             Err(ConvertError::Unsupported { code: NOT_A_TENSOR, message }) => {
                 let what = message.strip_prefix(&format!("{name}: ")).unwrap_or(&message).to_owned();
-                unreadable.push(Unreadable { name: name.to_owned(), what });
+                unreadable.push(Unreadable { name: name.to_owned(), what, code: None });
                 continue;
             }
             Err(error) => return Err(error),

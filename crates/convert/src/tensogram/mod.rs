@@ -2,17 +2,22 @@
 //! `_extra_`.
 
 mod bits; // what masks give back unchanged
+mod copy; // messages to messages
 mod carry; // types that Tensogram does not have
 mod format; // as a format of tensor files
 mod json; // values that JSON has a form for
 mod named; // the objects of one message as named tensors
 mod names; // a name for every object
+mod object; // one object to a stream
 mod read; // an open file
 mod write; // a new file
 
 pub(crate) use carry::stored_shape;
+pub(crate) use copy::copy;
 pub(crate) use format::Messages;
 pub use named::{Named, named_objects};
+pub use names::objects_named;
+pub use object::cat_object;
 pub(crate) use write::{Writer, described};
 
 use fw_tensor::DType;

@@ -34,9 +34,67 @@ pub(super) fn unique(objects: &[(usize, usize, Option<String>)], messages: usize
     names
 }
 
+/// The objects of a message that `wanted` names, among the unique names of all of them: none, one, or several that were
+/// given the same name. `NAME#2` is object 2, where it was given the name `NAME`.
+///
+/// ```
+/// let names = ["t", "u", "t#2"].map(str::to_owned);
+/// assert_eq!(fw_convert::objects_named(&names, "u"), [1]);
+/// assert_eq!(fw_convert::objects_named(&names, "t"), [0, 2]);
+/// assert_eq!(fw_convert::objects_named(&names, "t#0"), [0]);
+/// ```
+pub fn objects_named(names: &[impl AsRef<str>], wanted: &str) -> Vec<usize> {
+    let alike = |object: usize, name: &str| {
+        let mark = format!("#{object}");
+        let mut rest = name.strip_prefix(wanted);
+        while let Some(shorter) = rest.and_then(|rest| rest.strip_prefix(mark.as_str())) {
+            rest = Some(shorter);
+        }
+        rest == Some("")
+    };
+    if let Some(exact) = names.iter().position(|name| name.as_ref() == wanted) {
+        let others =
+            names.iter().enumerate().filter(|(object, name)| *object != exact && alike(*object, name.as_ref()));
+        let mut found: Vec<usize> = others.map(|(object, _)| object).chain([exact]).collect();
+        found.sort_unstable();
+        // A name that shows its place is that of one object.
+        return if shows_place(wanted, exact) { vec![exact] } else { found };
+    }
+    // The first of several has no mark of its own.
+    let numbered = wanted.rsplit_once('#').and_then(|(name, object)| Some((name, object.parse::<usize>().ok()?)));
+    numbered
+        .filter(|(name, object)| names.get(*object).is_some_and(|known| known.as_ref() == *name))
+        .map_or_else(Vec::new, |(_, object)| vec![object])
+}
+
+fn shows_place(name: &str, object: usize) -> bool {
+    name.strip_suffix(&object.to_string()).is_some_and(|rest| rest.ends_with('#'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_lead_to_objects() {
+        let names = ["t", "u", "t#2", "a#3", "t#4", "v#9"].map(str::to_owned);
+        for (wanted, expected) in [
+            ("t", &[0, 2, 4][..]),
+            ("t#0", &[0]),
+            ("t#2", &[2]),
+            ("t#4", &[4]),
+            ("t#1", &[]),
+            ("u", &[1]),
+            ("u#1", &[1]),
+            ("a#3", &[3]),
+            ("v#9", &[5]),
+            ("v", &[]),
+            ("#0", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(objects_named(&names, wanted), expected, "{wanted}");
+        }
+    }
 
     #[test]
     fn names_are_unique() {

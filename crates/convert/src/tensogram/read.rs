@@ -1,33 +1,37 @@
 //! An open file of messages. Opening walks the frames and reads metadata and descriptors, no data.
 
-use super::{carry, json, names};
-use crate::model::{Attributes, Entry, Pieces, TensorFile, cut, slice_range, stream_range};
+use super::{carry, json, names, object};
+use crate::model::{Attributes, Entry, Pieces, TensorFile, Unreadable, cut, slice_range, stream_range};
 use crate::{ConvertError, Feature, Format, Loss};
-use fw_bytes::checksum::Xxh3;
 use fw_bytes::{Limits, Span};
 use fw_source::{Buffers, ReadAt, drive};
-use fw_tensogram::access::{ReadHead, ReadSlice, run};
+use fw_tensogram::access::{ObjectFrame, ReadHead, ReadSlice, run};
 use fw_tensogram::frame::{FrameRef, ObjectRef, Outline, OutlineBuilder, object_parts};
-use fw_tensogram::wire::{FrameFlags, FrameHeader};
 use fw_tensogram::{
-    DataObjectDescriptor, DecodeOptions, DecodedObject, GlobalMetadata, MetadataMap, TensogramError, Value,
-    decode_object_from_frame, scan_source,
+    DataObjectDescriptor, DecodeOptions, DecodedObject, GlobalMetadata, MetadataMap, TensogramError, Value, scan_source,
 };
 use fw_tensor::{ByteOrder, Selection};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-const RESERVED: &str = "_reserved_";
+pub(super) const RESERVED: &str = "_reserved_";
 
 pub(super) struct MessagesFile<S> {
-    source: S,
+    pub(super) source: S,
+    /// Where the messages stand.
+    pub(super) messages: Vec<Span>,
     entries: Vec<Entry>,
     /// The frame of each entry, in the file.
-    frames: Vec<Span>,
+    frames: Vec<FrameRef>,
+    /// Message and object of each entry.
+    pub(super) numbers: Vec<(usize, usize)>,
     /// The message of each entry and its number there; `None` where the entry has another type than the object that carries it.
     places: Vec<Option<(Span, usize)>>,
     metadata: Option<BTreeMap<String, String>>,
     json_keys: BTreeSet<String>,
+    unreadable: Vec<Unreadable>,
+    /// The messages of those.
+    pub(super) incomplete: Vec<usize>,
     remarks: Vec<Loss>,
 }
 
@@ -62,11 +66,15 @@ pub(super) fn open<S: ReadAt + Send + Sync>(source: S, name: &str) -> Result<Mes
     let said = merged(&reading.texts);
     let mut file = MessagesFile {
         source,
+        messages: spans,
         entries: Vec::new(),
         frames: Vec::new(),
+        numbers: Vec::new(),
         places: Vec::new(),
         json_keys: said.iter().filter(|(_, text)| text.is_json).map(|(key, _)| key.clone()).collect(),
         metadata: (!said.is_empty()).then(|| said.into_iter().map(|(key, text)| (key, text.text)).collect()),
+        unreadable: reading.unreadable,
+        incomplete: reading.incomplete,
         remarks: reading.remarks,
     };
     for (object, name) in reading.objects.into_iter().zip(names) {
@@ -78,12 +86,13 @@ pub(super) fn open<S: ReadAt + Send + Sync>(source: S, name: &str) -> Result<Mes
             let stages: Vec<&str> = object.descriptor.stages().collect();
             file.remarks.push(Loss::decoded(&stages.join("+"), &name));
         }
-        let place = spans.get(object.message).map(|span| (*span, object.number));
+        let place = file.messages.get(object.message).map(|span| (*span, object.number));
         file.places.push(place.filter(|_| object.logical.is_none()));
         let (dtype, shape) = object.logical.unwrap_or((object.descriptor.dtype, object.descriptor.shape));
         let entry = Entry::new(name, dtype, shape, object.direct);
         file.entries.push(Entry { attributes: object.attributes, ..entry });
         file.frames.push(object.frame);
+        file.numbers.push((object.message, object.number));
     }
     Ok(file)
 }
@@ -113,6 +122,20 @@ impl<S: ReadAt + Send + Sync> TensorFile for MessagesFile<S> {
         }
     }
 
+    fn data(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
+        let Some(Entry { span: Some(span), .. }) = self.entries.get(index) else {
+            self.verify(index)?;
+            return self.decoded(index);
+        };
+        // The walk proved that the file has these bytes.
+        let mut data = Vec::with_capacity(usize::try_from(span.len()).map_err(io::Error::other)?);
+        self.stream(index, &mut |piece| {
+            data.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(data)
+    }
+
     fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
         let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
         match entry.span {
@@ -124,36 +147,43 @@ impl<S: ReadAt + Send + Sync> TensorFile for MessagesFile<S> {
         }
     }
 
+    fn unreadable(&self) -> &[Unreadable] {
+        &self.unreadable
+    }
+
     fn remarks(&self) -> Vec<Loss> {
         self.remarks.clone()
     }
 }
 
 impl<S: ReadAt> MessagesFile<S> {
-    /// Compares the digest of an object with its bytes, where it has one: what is copied on must not vouch for damage.
-    fn verify(&self, index: usize) -> Result<(), ConvertError> {
-        let span = *self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
-        let mut header = [0; 16];
-        self.source.read_exact_at(span.start, &mut header)?;
-        if !FrameHeader::read(&header, span.start).is_ok_and(|header| header.flags.contains(FrameFlags::HASH_PRESENT)) {
-            return Ok(());
-        }
-        // The walk proved that the frame has a header and a footer of twenty bytes, the digest in the middle of it.
-        let mut slot = [0; 8];
-        self.source.read_exact_at(span.end.saturating_sub(12), &mut slot)?;
-        let mut hash = Xxh3::new();
-        let body = Span::new(span.start.saturating_add(16), span.end.saturating_sub(20));
-        stream_range(&self.source, body, &mut |piece| {
-            hash.update(piece);
-            Ok(())
-        })?;
-        if hash.digest() == u64::from_be_bytes(slot) {
-            return Ok(());
-        }
+    /// Compares the digest of an object with its bytes, where it has one.
+    pub(super) fn verify(&self, index: usize) -> Result<(), ConvertError> {
+        let frame = self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        object::verify(&self.source, frame.span(), || self.place(index))
+    }
+
+    /// The metadata of a message, with the keys of each object's preceder.
+    pub(super) fn global_metadata(&self, number: usize) -> Result<GlobalMetadata, ConvertError> {
+        let span = self.messages.get(number).copied().unwrap_or_default();
+        let message = Message { source: &self.source, span };
+        let read = message.outline(&mut Buffers::new()).and_then(|outline| message.metadata(&outline));
+        Ok(read.map_err(|error| error.shifted(span.start).on(format!("message[{number}]")))?)
+    }
+
+    /// What an object is, as its file has it.
+    pub(super) fn descriptor(&self, index: usize) -> Result<DataObjectDescriptor, ConvertError> {
+        let frame = self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        // Positions are those of the file, of which the frame is a part.
+        let whole = Message { source: &self.source, span: Span::new(0, self.source.len()?) };
+        Ok(whole.object(&ObjectRef { frame: *frame, preceder: None }, &mut Buffers::new())?.0)
+    }
+
+    /// An object by its place, with its name: `message 3, object 1 ("2t")`.
+    fn place(&self, index: usize) -> String {
+        let (message, object) = self.numbers.get(index).copied().unwrap_or_default();
         let name = self.entries.get(index).map_or("", |entry| entry.name.as_str());
-        let message =
-            format!("{name}: hash mismatch: stored {:016x}, computed {:016x}", u64::from_be_bytes(slot), hash.digest());
-        Err(ConvertError::format("hash_mismatch", message, Some(span.start)))
+        format!("message {message}, object {object} ({name:?})")
     }
 
     /// Part of one object, little endian: only the blocks of its codec that hold it are read and decoded.
@@ -171,12 +201,19 @@ impl<S: ReadAt> MessagesFile<S> {
 
     /// The elements of one object, little endian.
     fn decoded(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
-        let span = *self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
+        let (Some(frame), Some((message, object))) = (self.frames.get(index), self.numbers.get(index)) else {
+            return Err(ConvertError::NotFound(format!("#{index}")));
+        };
+        let span = frame.span();
         // The walk proved that the file has these bytes.
-        let mut frame = vec![0; usize::try_from(span.len()).map_err(io::Error::other)?];
-        self.source.read_exact_at(span.start, &mut frame)?;
-        let decoded = decode_object_from_frame(&frame, &DecodeOptions::default());
-        let DecodedObject { descriptor, bytes: mut data } = decoded.map_err(|error| error.shifted(span.start))?;
+        let mut bytes = vec![0; usize::try_from(span.len()).map_err(io::Error::other)?];
+        self.source.read_exact_at(span.start, &mut bytes)?;
+        let mut buffers = Buffers::new();
+        buffers.insert(span.start, bytes);
+        let frame = ObjectFrame { index: *object, frame: *frame };
+        let decoded = frame.decode(&buffers, &DecodeOptions::default());
+        let DecodedObject { descriptor, bytes: mut data } =
+            decoded.map_err(|error| error.on(format!("message[{message}]")))?;
         if ByteOrder::NATIVE == ByteOrder::Big {
             fw_tensor::swap_in_place(&mut data, descriptor.dtype.swap_unit());
         }
@@ -190,6 +227,9 @@ struct Reading {
     objects: Vec<Object>,
     /// The text map of each message.
     texts: Vec<BTreeMap<String, Text>>,
+    /// Objects that are not described in a way that can be read.
+    unreadable: Vec<Unreadable>,
+    incomplete: Vec<usize>,
     remarks: Vec<Loss>,
 }
 
@@ -226,7 +266,7 @@ struct Object {
     other_keys: Vec<String>,
     descriptor: DataObjectDescriptor,
     logical: Option<(fw_tensor::DType, Vec<u64>)>,
-    frame: Span,
+    frame: FrameRef,
     direct: Option<Span>,
 }
 
@@ -241,8 +281,18 @@ impl Reading {
                 .and_then(|(descriptor, region)| {
                     Object::new((number, place), message, found, &metadata, descriptor, region)
                 })
-                .map_err(|error| error.on(format!("object[{place}]")))?;
-            self.objects.push(object);
+                .map_err(|error| error.on(format!("object[{place}]")));
+            match object {
+                Ok(object) => self.objects.push(object),
+                Err(error @ TensogramError::Io(_)) => return Err(error),
+                // The others can be read.
+                Err(error) => {
+                    let (name, code) = (format!("message {number}, object {place}"), Some(error.code()));
+                    let what = error.shifted(message.span.start).on(format!("message[{number}]")).to_string();
+                    self.unreadable.push(Unreadable { name, what, code });
+                    self.incomplete.push(number);
+                }
+            }
         }
         let texts = metadata.extra.iter().map(|(key, value)| (key.clone(), self.text(key, value))).collect();
         self.texts.push(texts);
@@ -297,12 +347,8 @@ impl Object {
         }
         other_keys
             .extend(descriptor.params.keys().filter(|_| descriptor.is_raw()).map(|key| format!("descriptor {key}")));
-        // Elements that stand in the file as we hand them out.
-        let little = descriptor.byte_order == ByteOrder::Little || descriptor.dtype.swap_unit() == 1;
-        let plain = descriptor.is_raw() && descriptor.masks.is_none() && little;
-        let direct = plain && region.len() == descriptor.decoded_len()?;
-        let frame = held.in_file(found.frame.span());
-        let direct = direct.then(|| held.in_file(region));
+        let frame = found.frame.shifted(held.span.start);
+        let direct = object::direct(&descriptor, region)?.map(|span| held.in_file(span));
         let name = given.map(|(_, name)| name);
         Ok(Self { message, number, name, attributes, other_keys, descriptor, logical, frame, direct })
     }

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Tour) -> Result<Outcome> {
     }
     fs::create_dir_all(directory).with_context(|| DIRECTORY.to_owned())?;
     // Everything is made aside first: a tour that breaks off leaves what an earlier one wrote.
-    let fresh = tempfile::tempdir_in(directory).with_context(|| DIRECTORY.to_owned())?;
+    let fresh = framewright::source::TemporaryDirectory::inside(directory).with_context(|| DIRECTORY.to_owned())?;
     let steps = guided(fresh.path())?;
     let pictures = PICTURES.iter().map(|name| Ok((*name, fs::read_to_string(fresh.path().join(name))?)));
     let page = page::html(&steps, &pictures.collect::<Result<Vec<_>>>()?, FILES);
