@@ -144,7 +144,7 @@ fn svg(screen: &str) -> String {
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height}\" viewBox=\"0 0 {width:.0} {height}\" \
-         font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"13\" xml:space=\"preserve\">\n<rect width=\"100%\" \
+         font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"13\" style=\"white-space:pre\">\n<rect width=\"100%\" \
          height=\"100%\" rx=\"8\" fill=\"#f8f8f5\"/>\n{body}</svg>\n"
     )
 }
