@@ -326,7 +326,10 @@ def test_doctor():
     assert set(mine["build"]) == set(other["build"])
     assert [row["name"] for row in mine["features"]] == [row["name"] for row in other["features"]]
     assert [row["kind"] for row in mine["features"]] == [row["kind"] for row in other["features"]]
-    assert mine["self_test"] == other["self_test"]
+    shared = len(other["self_test"])
+    assert mine["self_test"][:shared] == other["self_test"]
+    # Masks, BinTensors and struct-frame, which the reference does not try.
+    assert len(mine["self_test"]) > shared and all(row["outcome"] == "ok" for row in mine["self_test"])
 
 
 def test_digests_are_attributes_of_the_exception():

@@ -39,7 +39,6 @@ mod edit; // messages changed without decoding them
 mod validate; // every fault, for people
 mod recover; // what can be saved
 mod inspect; // every byte named
-mod doctor; // what this build can do
 
 pub use access::{
     DecodedMessage, DecodedObject, DecodedRanges, MaskedMessage, MaskedObject, MessageDescription, MessageIndex,
@@ -48,7 +47,6 @@ pub use describe::{
     DataObjectDescriptor, GlobalMetadata, HashList, Index, MaskDescriptor, MaskKind, MasksMetadata, MetadataCursor,
     MetadataMap, Provenance, Value, canonicalize, compute_common, compute_hash, verify_canonical_cbor,
 };
-pub use doctor::{Doctor, FeatureState, Outcome, SelfTest, doctor};
 pub use edit::{DigestFrames, MessagePlan, OpenObject, Piece, RecodedFrame, StoredMessage, StoredObject};
 pub use error::{ErrorKind, Fault, Place, Result, TensogramError};
 pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
