@@ -1,4 +1,4 @@
-//! What commands that change files have in common: their filters, their outputs, how their results are told.
+//! What commands that change files have in common: their filters, their outputs, how they report losses.
 
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// The input as the library takes it.
 ///
 /// # Errors
-/// When its format cannot be told.
+/// When its format cannot be detected.
 pub(crate) fn source(input: &Input) -> Result<edit::Input<'_>> {
     Ok(edit::Input { path: input.path(), format: input.format()?, name: input.name() })
 }
@@ -63,7 +63,7 @@ pub(crate) fn called(output: Option<&Path>, input: &Input) -> String {
 }
 
 /// Names losses on standard error.
-pub(crate) fn told(losses: &[Loss]) -> Outcome {
+pub(crate) fn report_losses(losses: &[Loss]) -> Outcome {
     for group in Loss::grouped(losses) {
         aside(format_args!("fw: {group}\n"));
     }

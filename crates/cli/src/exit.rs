@@ -270,8 +270,8 @@ pub(crate) fn fault(error: &anyhow::Error) -> Value {
     let words = message_of(error);
     // What to do about it is a line of its own.
     let message = match words.split_once("\nhint: ") {
-        Some((what, told)) => {
-            hint = hint.or_else(|| Some(told.to_owned()));
+        Some((what, advice)) => {
+            hint = hint.or_else(|| Some(advice.to_owned()));
             what
         }
         None => words.as_str(),

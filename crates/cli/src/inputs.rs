@@ -40,15 +40,6 @@ impl Inputs {
         }
         Ok(Self { words: found, several, unreadable })
     }
-
-    /// The only input, or `Usage` for a command that reads one.
-    #[allow(dead_code, reason = "for commands that write one file")]
-    pub(crate) fn one(&self) -> Result<&Path> {
-        match &self.words[..] {
-            [one] => Ok(one),
-            all => Err(Usage(format!("expected one file, found {}", all.len())).into()),
-        }
-    }
 }
 
 /// What a command found out about one input.

@@ -57,7 +57,7 @@ impl Opened {
 
     fn local(input: &Input) -> Result<Catalog> {
         if input.looked_format()? == Format::Tensogram {
-            return Catalog::of_messages(input.tensogram()?, input.name()).map_err(told);
+            return Catalog::of_messages(input.tensogram()?, input.name()).map_err(look_failure);
         }
         let file = input.tensors()?;
         Ok(Catalog::of_tensors(file, FileSource::open(input.path())?.len()?, input.name()))
@@ -118,7 +118,7 @@ fn beside(len: u64, spans: &[framewright::primitives::Span]) -> Option<Finding> 
 }
 
 /// A request that does not fit what a file holds is usage; a fault of a file keeps its code.
-pub(crate) fn told(error: LookError) -> anyhow::Error {
+pub(crate) fn look_failure(error: LookError) -> anyhow::Error {
     match error {
         LookError::File(error) if error.code() == "invalid_slice" => Usage(error.to_string()).into(),
         LookError::File(error) => error.into(),

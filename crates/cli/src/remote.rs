@@ -4,7 +4,7 @@ use crate::args::{Cat, Command, Store};
 use crate::commands::cat;
 use crate::exit::{Failure, Outcome, Usage};
 use crate::input::Input;
-use crate::opened::told;
+use crate::opened::look_failure;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
 use framewright::convert::{Format, Named, named_objects, objects_named};
@@ -66,7 +66,7 @@ pub(crate) fn catalog(url: &str, store: &Store, command: &str) -> Result<InStore
             let opened = source.clone();
             let file = wait_for(async move { RemoteFile::with_source(opened).await })?;
             some_message(command, &file)?;
-            Ok(InStore::Parts(Catalog::of_remote(file).map_err(told)?, source))
+            Ok(InStore::Parts(Catalog::of_remote(file).map_err(look_failure)?, source))
         }
         Some(format) if format.opens_sources() && command != "dump" => {
             let file = format.open_source(source.clone(), &ReadOptions::default()).with_context(|| name.clone())?;

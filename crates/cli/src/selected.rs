@@ -10,11 +10,6 @@ pub(crate) fn cell(value: Option<&Value<'_>>) -> String {
     value.map_or_else(|| "-".to_owned(), Value::to_text)
 }
 
-/// Cells that are safe to show, whatever the file holds.
-pub(crate) fn visible_cells(cells: impl IntoIterator<Item = String>) -> impl Iterator<Item = String> {
-    cells.into_iter().map(|cell| framewright::draw::visible(&cell).to_string())
-}
-
 /// Aligns the columns that hold nothing but numbers to the right.
 pub(crate) fn align<'r>(columns: &mut [String], rows: impl Iterator<Item = &'r [String]> + Clone) {
     for (index, column) in columns.iter_mut().enumerate() {

@@ -19,8 +19,7 @@ pub(crate) use habits::{Colour, Look, Threads};
 pub(crate) use look::{
     Cat, Dump, Get, Info, Ls, Mode, Plot, PlotFormat, PlotKind, PlotScale, PlotTheme, Stats, Store, Validate,
 };
-#[allow(unused_imports, reason = "commands that change files flatten these groups")]
-pub(crate) use select::{Columns, Select};
+pub(crate) use select::Select;
 
 use crate::exit::Voice;
 use clap::{Parser, Subcommand};

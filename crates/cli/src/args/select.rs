@@ -32,20 +32,20 @@ pub(crate) struct Columns {
 
 /// A condition.
 fn clause(text: &str) -> Result<Where, String> {
-    Where::parse(text).map_err(told)
+    Where::parse(text).map_err(usage_text)
 }
 
 /// A list of keys.
 pub(super) fn keys(text: &str) -> Result<Keys, String> {
-    Keys::parse(text).map_err(told)
+    Keys::parse(text).map_err(usage_text)
 }
 
 fn sort_keys(text: &str) -> Result<SortKeys, String> {
-    SortKeys::parse(text).map_err(told)
+    SortKeys::parse(text).map_err(usage_text)
 }
 
 /// What is wrong, and what to write instead.
-fn told(error: QueryError) -> String {
+fn usage_text(error: QueryError) -> String {
     match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),

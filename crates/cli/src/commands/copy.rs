@@ -2,7 +2,7 @@
 
 use super::{print_done, print_report};
 use crate::args::Copy;
-use crate::change::{existing, is_pipe, source, told};
+use crate::change::{existing, is_pipe, report_losses, source};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use crate::render::{count, size};
@@ -31,7 +31,7 @@ fn copied(args: &Copy, input: &Input) -> Result<Outcome> {
     }
     let names = names(&args.output, args.missing.as_deref(), args.parents)?;
     let done = copy(&source, &names, &options)?;
-    let outcome = told(&done.losses);
+    let outcome = report_losses(&done.losses);
     if args.json {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));

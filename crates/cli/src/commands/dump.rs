@@ -4,7 +4,7 @@ use crate::args::Dump;
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::inputs::{Answer, Answers, Body, Inputs};
-use crate::opened::{Opened, told};
+use crate::opened::{Opened, look_failure};
 use crate::render::{byte_map, byte_map_by, shape, size};
 use crate::selected::{KeyNotes, json_of};
 use anyhow::Result;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
         let answer = answer.map(|answer| match answer.body {
             // Which file it is, where several follow each other.
             Body::Text(text) if inputs.several => {
-                let name = framewright::draw::visible(&word.display().to_string()).to_string();
+                let name = framewright::report::visible(&word.display().to_string()).to_string();
                 Answer { body: Body::Text(format!("== {name}\n{text}")), ..answer }
             }
             _ => answer,
@@ -136,7 +136,7 @@ fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes) -> R
     };
     let (mut text, mut all) = (String::new(), Vec::new());
     for record in records {
-        let record = record.map_err(told)?;
+        let record = record.map_err(look_failure)?;
         notes.see(&record);
         let objects = record.selected(filter);
         if !record.matches(filter) {
@@ -225,7 +225,7 @@ impl Shown<'_> {
             // Objects that could not be told apart are left out; the others keep their places.
             let _ = writeln!(text, "  object {object}, frame at byte {}:", start + found.frame.start());
         } else {
-            let _ = writeln!(text, "  tensor {}:", framewright::draw::visible(&record.name(object)));
+            let _ = writeln!(text, "  tensor {}:", framewright::report::visible(&record.name(object)));
         }
         if let Some(keys) = &self.args.keys {
             let item = OneObject(record, object);
@@ -283,7 +283,7 @@ impl Shown<'_> {
         let named = self.record.named(object);
         let lens = named.map(|named| named.shape).unwrap_or_default();
         let elements = |selection: &Selection| -> Result<Vec<String>> {
-            let part = self.opened.catalog.part(self.record, object, selection).map_err(told)?;
+            let part = self.opened.catalog.part(self.record, object, selection).map_err(look_failure)?;
             Ok(framewright::stats::to_f64(part.dtype, &part.data)?
                 .iter()
                 .map(|value| Value::from(*value).to_text())
@@ -386,7 +386,7 @@ fn outline(map: &tensogram::MetadataMap, indent: usize, all: bool) -> String {
 
 fn entry(key: &str, value: &tensogram::Value, indent: usize, all: bool) -> String {
     let pad = " ".repeat(indent);
-    let key = framewright::draw::visible(key);
+    let key = framewright::report::visible(key);
     let line = short(value, all);
     match value {
         tensogram::Value::Map(entries) if line.len() > 60 => {
@@ -418,7 +418,7 @@ fn short(value: &tensogram::Value, all: bool) -> String {
 /// The same for the value of a key.
 fn summary(value: &Value<'_>, all: bool) -> String {
     match value {
-        Value::Text(text) => framewright::draw::visible(text).to_string(),
+        Value::Text(text) => framewright::report::visible(text).to_string(),
         other => nested(other, all),
     }
 }

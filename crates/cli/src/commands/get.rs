@@ -4,12 +4,12 @@ use super::print;
 use crate::args::Get;
 use crate::exit::{Failure, Outcome};
 use crate::inputs::{Answer, Answers, Inputs};
-use crate::opened::{Opened, told};
+use crate::opened::{Opened, look_failure};
 use crate::selected::json_of;
 use anyhow::Result;
-use framewright::draw::visible;
 use framewright::look::{FileRecord, KeyCheck};
 use framewright::query::{Item, Keys, OneObject, Where, WholeRecord};
+use framewright::report::visible;
 use serde_json::{Map, Value as Json};
 
 pub(crate) fn run(args: &Get) -> Result<Outcome> {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Get) -> Result<Outcome> {
 
 fn file(opened: &Opened, filter: &Where, lines: &mut Lines<'_>) -> Result<()> {
     for record in opened.catalog.records() {
-        let record = record.map_err(told)?;
+        let record = record.map_err(look_failure)?;
         if lines.args.messages {
             if record.matches(filter) {
                 lines.add(&record, &WholeRecord(&record))?;

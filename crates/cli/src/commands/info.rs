@@ -5,7 +5,7 @@ use crate::args::Info as Args;
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use crate::inputs::{Answer, Answers, Inputs};
-use crate::opened::{Opened, told};
+use crate::opened::{Opened, look_failure};
 use crate::render::{count, shape, size};
 use anyhow::Result;
 use framewright::convert::{self, Info};
@@ -130,7 +130,7 @@ impl Summary {
             ..Self::default()
         };
         for record in catalog.records() {
-            if let Some(survey) = record.map_err(told)?.survey() {
+            if let Some(survey) = record.map_err(look_failure)?.survey() {
                 summary.add(survey);
             }
         }

@@ -4,9 +4,9 @@ use super::{ls_stream, print, print_report};
 use crate::args::Ls;
 use crate::exit::{Outcome, aside};
 use crate::inputs::{Answer, Answers, Inputs};
-use crate::opened::{Opened, told};
+use crate::opened::{Opened, look_failure};
 use crate::render::{Table, shape, size};
-use crate::selected::{KeyNotes, align, cell, json_of, visible_cells};
+use crate::selected::{KeyNotes, align, cell, json_of};
 use anyhow::Result;
 use framewright::convert::Format;
 use framewright::look::FileRecord;
@@ -104,7 +104,7 @@ impl<'a> Listing<'a> {
         let (mut messages, mut findings) = (Vec::new(), Vec::new());
         self.last = Outcome::Fine;
         for record in catalog.records() {
-            let record = record.map_err(told)?;
+            let record = record.map_err(look_failure)?;
             self.notes.see(&record);
             if record.survey().is_some_and(|survey| survey.objects.iter().any(|object| object.descriptor.is_err())) {
                 self.last = Outcome::Invalid;
@@ -279,7 +279,7 @@ impl<'a> Listing<'a> {
         }
         let mut table = Table::new(&columns);
         for row in rows {
-            table.row(visible_cells(row.cells));
+            table.row(row.cells);
         }
         table.render()
     }
@@ -295,7 +295,7 @@ impl<'a> Listing<'a> {
         let counter = std::mem::replace(&mut self.counter, Counter::new(keys));
         for group in counter.into_groups() {
             let values = group.values.iter().map(|value| cell(value.as_ref()));
-            table.row(visible_cells(values.chain([group.count.to_string()])));
+            table.row(values.chain([group.count.to_string()]));
         }
         table.render()
     }

@@ -2,14 +2,14 @@
 
 use super::{print_done, print_report};
 use crate::args::{Merge, Strategy};
-use crate::change::{existing, is_pipe, source, told};
+use crate::change::{existing, is_pipe, report_losses, source};
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::render::{count, size};
 use anyhow::Result;
 use framewright::convert::Loss;
-use framewright::draw::visible;
 use framewright::edit::{self, MergeOptions, MergeReport, Target, merge};
+use framewright::report::visible;
 use serde_json::json;
 use std::io::{Write, stdout};
 
@@ -42,7 +42,7 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
         let what = if dropped.tensor { "tensor" } else { "value" };
         aside(format_args!("fw: {}: the {what} of {} was dropped\n", visible(&dropped.key), dropped.file));
     }
-    let outcome = told(&done.losses);
+    let outcome = report_losses(&done.losses);
     if args.json && !is_pipe(Some(&args.output)) {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));

@@ -4,7 +4,7 @@ use super::{print_done, print_report};
 use crate::args::{Plot, PlotFormat, PlotKind, PlotScale, PlotTheme};
 use crate::exit::{Outcome, Usage, aside};
 use crate::inputs::Inputs;
-use crate::opened::{Opened, told};
+use crate::opened::{Opened, look_failure};
 use crate::screen;
 use crate::selected::KeyNotes;
 use anyhow::{Context, Result};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Plot) -> Result<Outcome> {
     for word in &inputs.words {
         let opened = Opened::open(word, &args.store, "plot")?;
         for record in opened.catalog.records() {
-            let record = Rc::new(record.map_err(told).map_err(|error| opened.retold(error))?);
+            let record = Rc::new(record.map_err(look_failure).map_err(|error| opened.retold(error))?);
             notes.see(&record);
             for object in selected(args, &record) {
                 if !chosen.is_empty() && !matches!(target, Target::Many(_)) {
@@ -100,7 +100,7 @@ fn unclaimed(args: &Plot, chosen: &[Chosen]) -> Result<()> {
 fn draw(args: &Plot, format: PlotFormat, opened: &Opened, chosen: &Chosen) -> Result<Option<serde_json::Value>> {
     let Chosen { record, object, .. } = chosen;
     let picture = Picture::of(&opened.catalog, record, *object, &options(args))
-        .map_err(|error| opened.retold(told(error).context(record.file().to_owned())))?;
+        .map_err(|error| opened.retold(look_failure(error).context(record.file().to_owned())))?;
     let bytes = bytes(args, format, &picture)?;
     if !args.json {
         for note in picture.notes() {
@@ -239,7 +239,7 @@ fn bytes(args: &Plot, format: PlotFormat, picture: &Picture) -> Result<Vec<u8>> 
             picture.draw(&style, |figure| Ok(figure.text(&terminal)?.into_bytes()))
         }
     };
-    drawn.map_err(told)
+    drawn.map_err(look_failure)
 }
 
 /// Writes a picture whole or not at all.

@@ -7,8 +7,8 @@ use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use crate::render::{Table, count, size};
 use anyhow::Result;
-use framewright::draw::visible;
 use framewright::edit::{Coding, RecodeOptions, RecodeReport, RecodedObject, Target, recode};
+use framewright::report::visible;
 use serde_json::json;
 
 pub(crate) fn run(args: &Recode) -> Result<Outcome> {

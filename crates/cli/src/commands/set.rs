@@ -2,7 +2,7 @@
 
 use super::{print_done, print_report};
 use crate::args::Set;
-use crate::change::{called, is_pipe, source, told, with_target};
+use crate::change::{called, is_pipe, report_losses, source, with_target};
 use crate::exit::{Outcome, aside};
 use crate::input::Input;
 use crate::render::{count, size};
@@ -26,7 +26,7 @@ fn changed(args: &Set, changes: &[Change], input: &Input) -> Result<Outcome> {
         aside(format_args!("fw: {key}: nothing that was selected has this key\n"));
     }
     let name = called(output, input);
-    let outcome = told(&done.losses);
+    let outcome = report_losses(&done.losses);
     if args.json && !is_pipe(output) {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));

@@ -3,7 +3,7 @@
 use super::copy::{line, names};
 use super::{print_done, print_report};
 use crate::args::Split;
-use crate::change::{existing, source, told};
+use crate::change::{existing, report_losses, source};
 use crate::exit::Outcome;
 use crate::input::Input;
 use crate::render::{count, size};
@@ -22,7 +22,7 @@ fn parted(args: &Split, input: &Input) -> Result<Outcome> {
     let options = SplitOptions::new(args.select.filter()).with_existing(existing(args.force, false));
     let source = source(input)?;
     let done = split(&source, &names, &options)?;
-    let outcome = told(&done.losses);
+    let outcome = report_losses(&done.losses);
     if args.json {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));

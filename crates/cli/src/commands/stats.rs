@@ -4,9 +4,9 @@ use super::print;
 use crate::args::Stats;
 use crate::exit::{Outcome, Usage};
 use crate::inputs::{Answer, Answers, Inputs};
-use crate::opened::{Opened, told};
+use crate::opened::{Opened, look_failure};
 use crate::render::{Table, count, shape};
-use crate::selected::{KeyNotes, align, cell, json_of, visible_cells};
+use crate::selected::{KeyNotes, align, cell, json_of};
 use anyhow::Result;
 use framewright::look::{Catalog, FileRecord, LookError, StatsOptions, TensorStats, in_order};
 use framewright::query::{Item, Keys, OneObject, Path, Value};
@@ -163,7 +163,7 @@ fn file(args: &Stats, word: &FilePath, opened: &Opened, notes: &Mutex<KeyNotes>)
     });
     if let Some(error) = fatal {
         return Err(match Arc::try_unwrap(error) {
-            Ok(error) => told(error),
+            Ok(error) => look_failure(error),
             Err(error) => anyhow::Error::msg(error.to_string()),
         });
     }
@@ -257,7 +257,7 @@ fn text(args: &Stats, rows: &[Row], several: bool, keys: &Keys) -> String {
     }
     let mut table = Table::new(&columns);
     for cells in lines {
-        table.row(visible_cells(cells));
+        table.row(cells);
     }
     let mut text = table.render();
     if args.histogram {
@@ -289,6 +289,6 @@ fn bars(stats: &TensorStats, histogram: &Histogram) -> String {
     let outside = histogram.below.saturating_add(histogram.above);
     let beside =
         if outside > 0 { format!(", {} outside the range", count(outside as usize, "value")) } else { String::new() };
-    let name = framewright::draw::visible(&stats.name).to_string();
+    let name = framewright::report::visible(&stats.name).to_string();
     format!("\n{name}: {}{beside}\n{}", count(stats.summary.finite as usize, "finite value"), table.render())
 }

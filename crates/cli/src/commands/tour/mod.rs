@@ -34,8 +34,8 @@ pub(crate) fn run(args: &Tour) -> Result<Outcome> {
     drop(fresh);
     if args.json {
         let files: Vec<String> = FILES.iter().map(|(name, _)| format!("{DIRECTORY}/{name}")).collect();
-        let told = |step: &Step| json!({ "title": step.title, "command": step.command, "code": step.code, "output": step.output });
-        let steps: Vec<_> = steps.iter().map(told).collect();
+        let as_json = |step: &Step| json!({ "title": step.title, "command": step.command, "code": step.code, "output": step.output });
+        let steps: Vec<_> = steps.iter().map(as_json).collect();
         print_report("tour", true, json!({ "files": files, "steps": steps }))?;
     } else {
         print(&text(&steps))?;
@@ -212,10 +212,10 @@ fn noted(name: &str, bytes: &[u8]) -> String {
 
 /// The steps as text, and what to try next.
 fn text(steps: &[Step]) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     for (number, step) in steps.iter().enumerate() {
         let output: String = step.output.lines().map(|line| format!("    {line}\n")).collect();
-        told += &format!("{}. {}\n\n    $ {}\n{output}\n", number + 1, step.title, step.command);
+        text += &format!("{}. {}\n\n    $ {}\n{output}\n", number + 1, step.title, step.command);
     }
     let tries = [
         "plot fw-tour/forecast.tgm -w mars.param=2t -m 0",
@@ -226,5 +226,5 @@ fn text(steps: &[Step]) -> String {
         "--help",
     ];
     let tries: String = tries.iter().map(|line| format!("    fw {line}\n")).collect();
-    told + &format!("The files are in ./{DIRECTORY}; open {DIRECTORY}/index.html in a browser. Try next:\n\n{tries}")
+    text + &format!("The files are in ./{DIRECTORY}; open {DIRECTORY}/index.html in a browser. Try next:\n\n{tries}")
 }
