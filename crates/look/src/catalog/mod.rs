@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// An open file of tensors: its messages as [records](FileRecord), read when they are asked for, and the data of their objects.
 ///
 /// A file of a format without messages is one record that holds all tensors. Opening a Tensogram file finds its messages;
-/// payloads are not read until [`Catalog::elements`] or [`Catalog::slice`] asks for them. A catalog may be shared between threads.
+/// payloads are not read until [`Catalog::stream`] or [`Catalog::part`] asks for them. A catalog may be shared between threads.
 ///
 /// ```
 /// use fw_look::Catalog;
