@@ -125,6 +125,7 @@ const CASES: &[(&str, &str)] = &[
     ("enum_value_repeated", "package p; enum E { A = 1; B = «1»; }"),
     ("enum_empty", "package p; enum «E» { }"),
     ("empty_message", "package p; message «M» { option msgid = 1; }"),
+    ("id_over_byte", "package p; message «M» { option msgid = 256; uint8 a = 1; }"),
     ("unknown_option", "package p; message M { option «(sf.msgid)» = 1; uint8 a = 1; }"),
     ("unknown_option", "package p; message M { uint8 a = 1 [«deprecated»=true]; }"),
     ("unknown_option", "package p; option «java_package» = 'x';"),

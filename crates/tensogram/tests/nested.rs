@@ -91,9 +91,9 @@ fn recovering_saves_them_and_says_where_they_stood() {
     let at = memchr::memmem::find(&outer, &inner).unwrap();
     let torn = [&before[..], &outer[..at + inner.len() + 3]].concat();
     let (saved, recovery) = recover(&torn, &RecoverOptions::default()).unwrap();
-    assert!(saved.starts_with(&before) && saved.ends_with(&inner));
+    assert!(saved == [&before[..], &inner].concat(), "the outer message lost its only object and is not written");
     let states: Vec<_> = recovery.messages.iter().map(|message| message.state).collect();
-    assert_eq!(states, [MessageState::Intact, MessageState::Partial, MessageState::Intact]);
+    assert_eq!(states, [MessageState::Intact, MessageState::Intact]);
     assert!(!recovery.is_complete(), "the object of the outer message is lost");
     let nested: Vec<_> = recovery.report.findings().iter().filter(|finding| finding.code == "nested_message").collect();
     let start = (before.len() + at) as u64;

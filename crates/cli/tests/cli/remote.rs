@@ -210,7 +210,11 @@ fn servers_without_ranges_are_read_whole_with_leave() {
     let url = format!("http://{}/f.tgm", server.1);
     for line in ["info", "ls", "dump", "validate", "cat", "diff f.tgm"] {
         let refused = fw(path, &format!("{line} {url}"));
-        assert!(refused.code == 2 && refused.err.contains("does not support range requests"), "{line}: {}", refused.err);
+        assert!(
+            refused.code == 2 && refused.err.contains("does not support range requests"),
+            "{line}: {}",
+            refused.err
+        );
         assert!(refused.err.contains("hint: add --allow-full-read to let fw"), "{line}: {}", refused.err);
         let (local, remote) =
             (fine(path, &format!("{line} f.tgm")), fine(path, &format!("{line} {url} --allow-full-read")));
