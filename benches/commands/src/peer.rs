@@ -1,4 +1,4 @@
-//! The Python reference in a process that stays: it is told a job, does it once and says how long that took.
+//! The Python reference in a process that stays: it is given a job, does it once and reports how long that took.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -80,7 +80,7 @@ impl Row {
         self.command.split(' ').map(file).collect()
     }
 
-    /// The same job, as the peer is told it.
+    /// The same job in the words of the peer.
     pub(crate) fn job(&self, folder: &Path, input: &Path) -> String {
         let mut words = vec![self.job.to_owned(), input.display().to_string()];
         if self.writes() {
