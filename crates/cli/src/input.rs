@@ -75,7 +75,7 @@ impl Input {
                 let mut pipe = File::open(&path).with_context(|| name.clone())?;
                 return Self::copied("pipe", name.clone(), |copy| spool(&mut pipe, &name, copy));
             }
-            // What is not there is told when it is opened.
+            // A missing file is reported when it is opened.
             Ok(Kind::File) | Err(_) => {}
         }
         Ok(Self { path, name, copy: None, format: OnceCell::new() })

@@ -51,7 +51,7 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
     } else if !is_pipe(Some(&args.output)) {
         print_done(&text(args, &done))?;
     }
-    // What was dropped by a choice of the user is no loss.
+    // Values that the chosen strategy drops do not count as losses.
     Ok(if done.dropped.is_empty() || strategy.is_some() { outcome } else { Outcome::Lossy })
 }
 
