@@ -30,6 +30,8 @@ mod step; // a decoder's answer: done, or these ranges first
 #[cfg(feature = "alloc")]
 mod sink; // appending, with lengths patched in later
 pub mod checksum; // digests over byte ranges
+#[cfg(feature = "std")]
+pub mod interrupt; // long work, stopped from outside
 
 pub use cursor::Cursor;
 pub use error::{Detail, ParseError};
