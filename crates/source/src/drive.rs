@@ -1,7 +1,7 @@
 //! Runs a decoder that does no input or output on any source.
 
 use crate::{Buffers, ReadAt};
-use fw_bytes::Step;
+use fw_bytes::{Step, interrupt};
 use std::io;
 
 /// Asks `decoder` again and again, fetching what it needs from `source`, until it is done.
@@ -16,6 +16,7 @@ pub fn drive<T, E: From<io::Error>>(
     mut decoder: impl FnMut(&Buffers) -> Result<Step<T>, E>,
 ) -> Result<T, E> {
     loop {
+        interrupt::check();
         let needed = match decoder(buffers)? {
             Step::Done(value) => return Ok(value),
             Step::Need(spans) => spans,

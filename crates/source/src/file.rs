@@ -2,6 +2,8 @@
 
 use crate::ReadAt;
 use crate::read_at::short_read;
+#[cfg(unix)]
+use fw_bytes::interrupt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,10 +61,17 @@ impl ReadAt for FileSource {
     #[cfg(unix)]
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         use std::os::unix::fs::FileExt;
-        self.file.read_exact_at(buffer, offset).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => short_read(offset, buffer.len(), ReadAt::len(self).unwrap_or(0)),
-            _ => error,
-        })
+        let (len, mut at) = (buffer.len(), offset);
+        // In steps, so that watched work can be stopped in the middle of a long read.
+        for step in buffer.chunks_mut(STEP) {
+            interrupt::check();
+            self.file.read_exact_at(step, at).map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => short_read(offset, len, ReadAt::len(self).unwrap_or(0)),
+                _ => error,
+            })?;
+            at = at.saturating_add(step.len() as u64);
+        }
+        Ok(())
     }
 
     #[cfg(windows)]
@@ -81,6 +90,10 @@ impl ReadAt for FileSource {
         Ok(())
     }
 }
+
+/// Bytes of one system call.
+#[cfg(unix)]
+const STEP: usize = 16 << 20;
 
 #[cfg(test)]
 mod tests {

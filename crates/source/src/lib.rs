@@ -13,6 +13,7 @@ mod file; // positioned reads on one handle
 mod mmap; // mapped files
 mod buffers; // ranges already fetched
 mod drive; // runs a decoder on any source
+mod watch; // how far reading has come
 mod runs; // the runs of a selection, a long range in order
 #[cfg(feature = "async")]
 pub mod nonblocking; // sources that are awaited
@@ -26,10 +27,11 @@ pub use buffers::Buffers;
 pub use drive::drive;
 pub use file::FileSource;
 #[cfg(feature = "mmap")]
-pub use mmap::{LeftAlone, MappedFile};
+pub use mmap::{LeftAlone, MappedFile, PrivateMap};
 pub use read_at::ReadAt;
 pub use runs::{read_runs, stream};
 pub use same_file::same_file;
+pub use watch::{Watch, Watched};
 
 /// A defect of this library, never of the input.
 pub(crate) fn internal(what: &str) -> std::io::Error {

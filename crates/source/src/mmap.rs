@@ -53,8 +53,15 @@ impl MappedFile {
     ///
     /// # Errors
     /// As [`MappedFile::open`].
-    pub fn map(path: impl AsRef<Path>, _: LeftAlone) -> io::Result<Self> {
-        let source = FileSource::open(path)?;
+    pub fn map(path: impl AsRef<Path>, promise: LeftAlone) -> io::Result<Self> {
+        Self::map_file(&FileSource::open(path)?, promise)
+    }
+
+    /// Maps a file that is open already: whatever its name stands for now, this is what was opened.
+    ///
+    /// # Errors
+    /// As [`MappedFile::open`].
+    pub fn map_file(source: &FileSource, _: LeftAlone) -> io::Result<Self> {
         if source.is_empty()? {
             return Ok(Self { bytes: Bytes::new() });
         }
@@ -98,6 +105,48 @@ impl ReadAt for MappedFile {
     }
 }
 
+/// A file mapped privately: what is written to this memory is seen here only and never reaches the file. Pages that are not
+/// written to stay in the system's cache and cost no memory of their own.
+///
+/// The memory is never lent as a slice, so that holders of the pointer may write to it, from other languages for example.
+#[derive(Debug)]
+pub struct PrivateMap {
+    map: Option<memmap2::MmapRaw>,
+}
+
+impl PrivateMap {
+    /// Maps all of an open file. An empty file is mapped as no bytes.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn map(source: &FileSource, _: LeftAlone) -> io::Result<Self> {
+        if source.is_empty()? {
+            return Ok(Self { map: None });
+        }
+        // SAFETY: `map_copy` requires that the file is not changed or cut while mapped; the `LeftAlone` promises that.
+        // No swap is reserved: most pages are only ever read.
+        let map = unsafe { memmap2::MmapOptions::new().no_reserve_swap().map_copy(source.file()) };
+        map.map(|map| Self { map: Some(map.into()) })
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.path().display())))
+    }
+
+    /// Bytes that are mapped.
+    pub fn len(&self) -> usize {
+        self.map.as_ref().map_or(0, memmap2::MmapRaw::len)
+    }
+
+    /// True for an empty file.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The first of [`len`](Self::len) bytes that may be read and written as long as this value lives; dangling when there
+    /// are none.
+    pub fn as_mut_ptr(&self) -> *mut u8 {
+        self.map.as_ref().map_or(std::ptr::dangling_mut(), memmap2::MmapRaw::as_mut_ptr)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +164,24 @@ mod tests {
         // SAFETY: nothing is mapped, the path does not exist.
         let error = unsafe { MappedFile::open(dir.path().join("absent")) }.unwrap_err();
         assert!(error.to_string().contains("absent"));
+    }
+
+    #[test]
+    fn a_private_map_never_reaches_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(&path, b"hello").unwrap();
+        // SAFETY: nothing else writes to a file of this test's own directory.
+        let promised = unsafe { LeftAlone::promised() };
+        let map = PrivateMap::map(&FileSource::open(&path).unwrap(), promised).unwrap();
+        assert_eq!((map.len(), map.is_empty()), (5, false));
+        // SAFETY: the first of five bytes that live as long as `map`, and nobody else uses them.
+        unsafe {
+            map.as_mut_ptr().write(b'j');
+            assert_eq!(map.as_mut_ptr().read(), b'j');
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"hello");
+        std::fs::write(&path, b"").unwrap();
+        assert!(PrivateMap::map(&FileSource::open(&path).unwrap(), promised).unwrap().is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use crate::plan::{Cost, READ_WHOLE, plan};
 use crate::read_at::zeroed;
 use crate::{Buffers, ReadAt};
-use fw_bytes::Span;
+use fw_bytes::{Span, interrupt};
 use std::io;
 use std::ops::Range;
 
@@ -56,6 +56,7 @@ pub fn stream<E: From<io::Error>>(
     let mut position = span.start;
     while position < span.end {
         // No longer than the buffer, which has a length of this machine.
+        interrupt::check();
         let len = span.end.saturating_sub(position).min(most) as usize;
         let part = piece.get_mut(..len).unwrap_or(&mut []);
         source.read_exact_at(position, part)?;
@@ -98,6 +99,7 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
 
     /// Fills the beginning of `out` with the runs of one stretch; returns the rest.
     fn fetch<'o>(&mut self, stretch: &Range<u64>, held: &[u64], out: &'o mut [u8]) -> io::Result<&'o mut [u8]> {
+        interrupt::check();
         let (part, rest) = out.split_at_mut_checked(self.run.saturating_mul(held.len())).ok_or_else(wrong_length)?;
         match held {
             [] => {}

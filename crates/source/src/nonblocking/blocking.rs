@@ -3,11 +3,12 @@
 use super::{AsyncReadAt, read_planned};
 use crate::ReadAt;
 use crate::plan::{Cost, plan};
-use fw_bytes::Span;
+use fw_bytes::{Span, interrupt};
 use std::future::Future;
 use std::io;
 use std::sync::{Arc, LazyLock, mpsc};
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
 
 /// Two threads serve every awaited source of the process that is used from blocking code; they start with the first use.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
@@ -32,12 +33,36 @@ pub fn handle() -> &'static Handle {
 pub fn wait_for<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
     let (send, receive) = mpsc::sync_channel(1);
     let task = RUNTIME.spawn(async move { drop(send.send(future.await)) });
-    match receive.recv() {
-        Ok(value) => value,
-        Err(_) => {
+    match received(&receive, &task) {
+        Some(value) => value,
+        None => {
             drop(task);
             panic!("a task of a blocking read panicked; its message is on standard error")
         }
+    }
+}
+
+/// What the task sends, or `None` when it ended without. Watched work is looked after while it waits, and the task ends with it.
+fn received<T>(receive: &mpsc::Receiver<T>, task: &JoinHandle<()>) -> Option<T> {
+    if !interrupt::is_watched() {
+        return receive.recv().ok();
+    }
+    let _aborted = Abort(task);
+    loop {
+        match receive.recv_timeout(interrupt::PAUSE) {
+            Ok(value) => return Some(value),
+            Err(mpsc::RecvTimeoutError::Timeout) => interrupt::check(),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+        }
+    }
+}
+
+/// Ends a task that nobody waits for any more; one that is done does not notice.
+struct Abort<'a>(&'a JoinHandle<()>);
+
+impl Drop for Abort<'_> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

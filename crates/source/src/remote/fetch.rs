@@ -156,7 +156,7 @@ impl Fetcher {
     /// The body, which must be as long as was said.
     async fn body(&self, answer: GetResult, wanted: u64, object_len: u64) -> Result<Bytes, RemoteError> {
         let short = |have: u64| {
-            let detail = format!("the answer ended after {have} of {wanted} bytes");
+            let detail = format!("the response ended after {have} of {wanted} bytes");
             RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail)
         };
         let mut stream = answer.into_stream();
@@ -171,7 +171,7 @@ impl Fetcher {
             have = have.saturating_add(piece.len() as u64);
             self.counters.received(piece.len() as u64);
             if have > wanted {
-                let detail = format!("the answer goes on behind the {wanted} bytes asked for");
+                let detail = format!("the response has more than the {wanted} bytes requested");
                 return Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail));
             }
             if let Some(progress) = &self.options.progress {
@@ -232,9 +232,9 @@ pub(super) fn explain(url: &str, error: &Error) -> RemoteError {
     match error {
         // The disk has no statuses.
         Error::NotFound { .. } if url.starts_with("file:") => {
-            sorted(RemoteErrorKind::NotFound, "there is no such file".to_owned(), None)
+            sorted(RemoteErrorKind::NotFound, "no such file".to_owned(), None)
         }
-        Error::NotFound { .. } => sorted(RemoteErrorKind::NotFound, "there is no such object".to_owned(), Some(404)),
+        Error::NotFound { .. } => sorted(RemoteErrorKind::NotFound, "no such object".to_owned(), Some(404)),
         Error::PermissionDenied { .. } => {
             sorted(RemoteErrorKind::Denied, "the credentials do not allow it".to_owned(), Some(403))
         }
@@ -247,7 +247,7 @@ pub(super) fn explain(url: &str, error: &Error) -> RemoteError {
         }
         // Servers that know no ranges say so, or send everything.
         _ if words.contains("Range request not supported") || words.contains("non-partial response") => {
-            let detail = "the server does not serve ranges of bytes: it answers with the whole object";
+            let detail = "the server does not serve ranges of bytes: it responds with the whole object";
             sorted(RemoteErrorKind::NoRanges, detail.to_owned(), None)
         }
         Error::NotSupported { .. } | Error::NotImplemented { .. } => sorted(RemoteErrorKind::Request, words, None),

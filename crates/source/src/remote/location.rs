@@ -77,7 +77,7 @@ impl Location {
             "s3" | "s3a" => built.s3(),
             "gs" => built.gcp(),
             "az" | "azure" | "adl" | "abfs" | "abfss" => built.azure(),
-            other => Err(format!("no store is known for {other:?}; known are {}", SCHEMES.join(", "))),
+            other => Err(format!("unsupported URL scheme {other:?}; supported are {}", SCHEMES.join(", "))),
         };
         let path = Path::from_url_path(url.path()).map_err(|error| request(error.to_string()))?;
         let over_http = !matches!(url.scheme(), "file" | "memory");
@@ -194,7 +194,7 @@ fn certificates(options: &StoreOptions) -> Result<Vec<Certificate>, String> {
         let pem = std::fs::read(file).map_err(|error| refused(error.to_string()))?;
         let found = Certificate::from_pem_bundle(&pem).map_err(|error| refused(error.to_string()))?;
         if found.is_empty() {
-            return Err(refused("there is no certificate in PEM form in it".to_owned()));
+            return Err(refused("contains no certificate in PEM form".to_owned()));
         }
         all.extend(found);
     }
@@ -259,7 +259,7 @@ mod tests {
         let url = Url::from_file_path(folder.path().join("absent.tgm")).unwrap().to_string();
         let error = crate::remote::open_source(&url, &StoreOptions::new()).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
-        assert_eq!(error.to_string(), format!("{url}: there is no such file"));
+        assert_eq!(error.to_string(), format!("{url}: no such file"));
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
             assert!(text.contains("\"regoin\"") && !text.contains("secret"), "{text}");
         }
         let error = parse("ftp://host/x", &StoreOptions::new()).unwrap_err();
-        assert!(error.to_string().contains("no store is known for \"ftp\""), "{error}");
+        assert!(error.to_string().contains("unsupported URL scheme \"ftp\""), "{error}");
     }
 
     #[test]

@@ -119,13 +119,13 @@ pub(super) struct Status(pub(super) u16);
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self.0 {
-            408 => "the server gave up waiting",
+            408 => "the server timed out",
             416 => "the server has no such range",
-            429 => "the server asks for fewer requests",
+            429 => "too many requests",
             500 => "the server had an internal error",
-            502 => "a gateway had no answer",
+            502 => "a gateway received no response",
             503 => "the server is unavailable",
-            504 => "a gateway waited in vain",
+            504 => "a gateway timed out",
             _ => "the server failed",
         };
         f.write_str(words)

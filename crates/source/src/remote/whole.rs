@@ -44,7 +44,7 @@ impl Fetcher {
         let limit = match self.options.full_read {
             FullRead::Refuse => {
                 let detail = format!(
-                    "{}; the option full_read (StoreOptions::with_full_read) allows to read all of it",
+                    "{}; set the option full_read (StoreOptions::with_full_read) to read the whole object",
                     refusal.detail
                 );
                 return Err(RemoteError { detail, ..refusal });
@@ -75,7 +75,7 @@ impl Fetcher {
         version.len = whole.len().map_err(|error| self.spilling(&error))?;
         match stated_len {
             Some(stated_len) if stated_len != version.len => {
-                let detail = format!("the answer ended after {} of {stated_len} bytes", version.len);
+                let detail = format!("the response ended after {} of {stated_len} bytes", version.len);
                 Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail))
             }
             _ => Ok((whole, version)),
@@ -89,7 +89,7 @@ impl Fetcher {
         let mut have = 0u64;
         while let Some(piece) = stream.next().await {
             let piece = piece.map_err(|error| {
-                let detail = format!("the answer broke off after {have} bytes: {}", innermost(&error));
+                let detail = format!("the response broke off after {have} bytes: {}", innermost(&error));
                 RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail)
             })?;
             have = have.saturating_add(piece.len() as u64);

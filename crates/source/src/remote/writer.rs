@@ -183,7 +183,7 @@ impl AsyncStoreWriter {
             return self.explain(error);
         }
         let detail = format!(
-            "this store takes no uploads in parts, so at most {} bytes (the length of a part) at once",
+            "this store does not support uploads in parts: at most {} bytes (the length of a part) at once",
             self.options.part_len
         );
         RemoteError::new(RemoteErrorKind::Request, &self.location.url, detail).into()
