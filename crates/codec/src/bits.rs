@@ -87,7 +87,7 @@ pub(crate) fn any_from(bytes: &[u8], count: u64) -> bool {
 pub(crate) fn write_count(codec: &'static str, input: &[u8], out: &mut Vec<u8>) -> Result<u64, CodecError> {
     let count = input.len() as u64 * 8;
     let Ok(stated) = u32::try_from(count) else {
-        let message = format!("{count} bits are more than the 32-bit count of the format can say");
+        let message = format!("{count} bits are more than the 32-bit count of the format can hold");
         return Err(CodecError::misuse(codec, "input_too_long", message));
     };
     out.extend(stated.to_be_bytes());

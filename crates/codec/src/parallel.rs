@@ -1,12 +1,14 @@
 //! Splitting work over threads so that the result never depends on how many there are.
 
 use crate::CodecError;
+use fw_bytes::interrupt::{Watch, check};
 use std::ffi::OsString;
 use std::sync::Mutex;
 
 /// Runs `work` on every task, on up to `threads` threads (0 and 1: the calling thread alone).
 ///
-/// Tasks are taken in order from one queue, so uneven tasks balance. The error of the earliest failing task is
+/// Work that is [watched](fw_bytes::interrupt) can be stopped between two tasks. Tasks are taken in order from one queue, so uneven
+/// tasks balance. The error of the earliest failing task is
 /// returned, whatever finished first.
 ///
 /// # Errors
@@ -18,12 +20,16 @@ pub fn for_each<T: Send>(
 ) -> Result<(), CodecError> {
     let workers = threads.min(tasks.len());
     if workers <= 1 {
-        return tasks.into_iter().try_for_each(work);
+        return tasks.into_iter().try_for_each(|task| {
+            check();
+            work(task)
+        });
     }
     let queue = Mutex::new(tasks.enumerate());
     let first_error: Mutex<Option<(usize, CodecError)>> = Mutex::new(None);
     let worker = || {
         loop {
+            check();
             // A worker that panicked poisons the lock; the panic itself is reported when the scope joins it.
             let Ok(Some((index, task))) = queue.lock().map(|mut tasks| tasks.next()) else { return };
             if let Err(error) = work(task) {
@@ -36,9 +42,11 @@ pub fn for_each<T: Send>(
             }
         }
     };
+    let watch = Watch::current();
     std::thread::scope(|scope| {
         for _ in 1..workers {
-            scope.spawn(worker);
+            let watch = watch.clone();
+            scope.spawn(|| Watch::enter(watch, worker));
         }
         worker();
     });

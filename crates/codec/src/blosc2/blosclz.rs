@@ -115,7 +115,7 @@ pub(super) fn decompress(input: &[u8], out: &mut [u8]) -> Result<(), &'static st
 }
 
 fn take(rest: &mut &[u8]) -> Result<u8, &'static str> {
-    let (first, after) = rest.split_first().ok_or("the stream is cut off")?;
+    let (first, after) = rest.split_first().ok_or("the stream is truncated")?;
     *rest = after;
     Ok(*first)
 }

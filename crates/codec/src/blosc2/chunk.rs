@@ -90,7 +90,8 @@ impl<'a> Chunk<'a> {
 
         let too_short = |message: String| fault("chunk_size", at.saturating_add(12), message);
         let claimed = u64::try_from(chunk_len).ok().filter(|len| *len <= room);
-        let claimed = claimed.ok_or_else(|| too_short(format!("chunk claims {chunk_len} bytes, {room} are there")))?;
+        let claimed =
+            claimed.ok_or_else(|| too_short(format!("chunk claims {chunk_len} bytes, {room} are available")))?;
         // Whatever the header claims, the chunk ends where it says.
         let (body_at, end) = (at.saturating_add(HEADER_LEN as u64), at.saturating_add(claimed));
         let held = claimed

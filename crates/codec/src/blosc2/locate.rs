@@ -81,7 +81,7 @@ fn open<'a>(frame: &Frame<'a>, number: u64, spans: &mut Vec<Span>) -> Result<Opt
     match frame.chunk(number) {
         Ok(chunk) => Ok(Some(ChunkMap::new(chunk))),
         Err(Stop::Absent(head)) => {
-            // The table of blocks stands behind the header.
+            // The table of blocks comes after the header.
             let wider = head.into_iter().map(|span| {
                 Span::new(span.start, span.start.saturating_add(frame.chunk_head_len()).min(frame.chunks_end()))
             });

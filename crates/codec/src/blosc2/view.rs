@@ -87,7 +87,7 @@ impl From<Stop> for CodecError {
             Stop::Fault(error) => error,
             Stop::Absent(spans) => {
                 let first = spans.first().copied().unwrap_or_default();
-                CodecError::misuse(NAME, "partial_payload", format!("payload bytes {first} are not at hand"))
+                CodecError::misuse(NAME, "partial_payload", format!("payload bytes {first} are not available"))
             }
         }
     }

@@ -165,7 +165,7 @@ fn covered(payload: Window<'_>, range: Range<u64>) -> Result<&[u8], CodecError> 
     if range.is_empty() {
         return Ok(&[]);
     }
-    let message = || format!("the payload bytes at hand do not cover {range:?}");
+    let message = || format!("the available payload bytes do not cover {range:?}");
     payload.get(Span::from(range.clone())).ok_or_else(|| CodecError::misuse(NAME, "partial_payload", message()))
 }
 

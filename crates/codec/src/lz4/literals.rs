@@ -7,6 +7,7 @@
 
 use crate::CodecError;
 use crate::codec::Gathered;
+use fw_bytes::interrupt;
 use std::borrow::Cow;
 
 /// `head` and the block, in parts; and what is left of the input when it holds too many repeats, whose block goes behind.
@@ -33,6 +34,7 @@ pub(super) fn gather<'a>(
         while place >= seen
             && let Some((number, stretch)) = stretches.next()
         {
+            interrupt::check();
             inspect(number * STRETCH, stretch)?;
             seen += stretch.len();
         }

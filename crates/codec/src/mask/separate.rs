@@ -33,7 +33,7 @@ pub fn separate(
     let Some(layout) = Layout::of(dtype) else { return Ok(None) };
     let width = layout.element_len();
     if !input.len().is_multiple_of(width) {
-        let message = format!("{} bytes are no whole number of {dtype} elements", input.len());
+        let message = format!("{} bytes are not a whole number of {dtype} elements", input.len());
         return Err(CodecError::misuse(NAME, "partial_element", message));
     }
     let not_allowed = |index, kind| finite::not_allowed(input, 0, index, kind, dtype, order);

@@ -242,7 +242,11 @@ impl Packing {
             return Err(CodecError::misuse(
                 NAME,
                 "packed_length_mismatch",
-                format!("{} bytes at hand do not hold {count} values of {} bits from {first}", packed.len(), self.bits),
+                format!(
+                    "{} available bytes do not hold {count} values of {} bits from {first}",
+                    packed.len(),
+                    self.bits
+                ),
             ));
         }
         // Only the position within a byte matters from here on: eight values are a whole number of bytes.

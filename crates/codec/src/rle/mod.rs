@@ -93,7 +93,7 @@ fn walk_runs(runs: &[u8], count: u64, mut ones: impl FnMut(u64, u64)) -> Result<
         let at = runs.len() - rest.len();
         let run = read_uleb(&mut rest).map_err(|problem| fault("bad_run_length", problem, at))?;
         if run == 0 {
-            return Err(fault("zero_run", "a run of no bits", at));
+            return Err(fault("zero_run", "a run of zero bits", at));
         }
         let end = position.checked_add(run).filter(|end| *end <= count).ok_or_else(|| {
             fault("too_many_bits", format!("run of {run} bits from {position} reaches past the {count} expected"), at)
@@ -125,7 +125,7 @@ fn write_uleb(mut value: u64, out: &mut Vec<u8>) {
 fn read_uleb(bytes: &mut &[u8]) -> Result<u64, &'static str> {
     let mut value = 0u64;
     for shift in (0..70).step_by(7) {
-        let Some((byte, rest)) = bytes.split_first() else { return Err("run length is cut off") };
+        let Some((byte, rest)) = bytes.split_first() else { return Err("run length is truncated") };
         *bytes = rest;
         let part = u64::from(byte & 0x7f);
         if shift == 63 && part > 1 {

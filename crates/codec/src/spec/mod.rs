@@ -73,7 +73,7 @@ impl CodecInfo {
         CodecError::unsupported(
             self.name,
             "codec_not_built",
-            format!("this build does not have it; enable the cargo feature `{}` of fw-codec", self.feature),
+            format!("not part of this build; enable the cargo feature `{}` of fw-codec", self.feature),
         )
     }
 }

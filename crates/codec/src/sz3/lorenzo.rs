@@ -6,7 +6,7 @@ use super::{
     quantizer::{Quantized, Quantizer, Step},
 };
 use crate::CodecError;
-use fw_bytes::{Cursor, Detail};
+use fw_bytes::{Cursor, Detail, interrupt};
 
 /// Decodes the unpacked part of a Lorenzo stream so that it fills `out`.
 pub(super) fn decode(unpacked: &[u8], block_size: u32, out: &mut [f64]) -> Result<(), CodecError> {
@@ -23,7 +23,10 @@ pub(super) fn decode(unpacked: &[u8], block_size: u32, out: &mut [f64]) -> Resul
 
     let error_bound = quantizer.error_bound;
     let mut before = Before::default();
-    for block in out.chunks_mut(block_size as usize) {
+    for (number, block) in out.chunks_mut(block_size as usize).enumerate() {
+        if number.is_multiple_of(CHECKED) {
+            interrupt::check();
+        }
         let order = match selectors.take(1)? {
             [0] => Order::First,
             [1] => Order::Second,
@@ -72,7 +75,10 @@ pub(super) fn encode(
     encoded.quantized.codes.reserve(values.len());
     let step = Step::new(error_bound, error_bound);
     let mut original = before;
-    for block in values.chunks(block_size as usize) {
+    for (number, block) in values.chunks(block_size as usize).enumerate() {
+        if number.is_multiple_of(CHECKED) {
+            interrupt::check();
+        }
         let order = match choice {
             Choice::Always(order) => order,
             Choice::PerBlock => better(original, block, error_bound),
@@ -93,6 +99,9 @@ pub(super) fn write_section(encoded: &Encoded, error_bound: f64, out: &mut Vec<u
     encoded.quantized.write(error_bound, out);
     Ok(())
 }
+
+/// Blocks between two looks at whether to stop.
+const CHECKED: usize = 64;
 
 /// Which predictor a block uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -145,7 +145,7 @@ fn read_config(config: &mut Cursor<'_>, element_count: u64, start: u64) -> Resul
     match code {
         // Other sets of predictors store other selectors and sections; the reference writes only this one.
         ALGORITHM_LORENZO if flags & FLAGS_MASK != FLAGS_LORENZO => {
-            let message = format!("predictor flags 0x{flags:02x} with Lorenzo, only 0x{FLAGS_LORENZO:02x} is known");
+            let message = format!("predictor flags 0x{flags:02x} with Lorenzo, expected 0x{FLAGS_LORENZO:02x}");
             Err(CodecError::unsupported(NAME, "unsupported_predictors", message).at(flags_at))
         }
         ALGORITHM_LORENZO if block_size == 0 || block_size > i32::MAX as u32 => {

@@ -6,6 +6,7 @@ use super::choose::{Coding, choose, pair_code, tied_splits};
 use super::params::{Layout, SEGMENT_BLOCKS};
 use super::predict::residuals;
 use crate::CodecError;
+use fw_bytes::interrupt;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::RangeInclusive;
 
@@ -139,6 +140,7 @@ impl WithSimd for EncodeAll<'_, '_> {
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Self { encoder, input, offsets } = self;
         for rsi in input.chunks(encoder.layout.rsi_samples * encoder.layout.container.width()) {
+            interrupt::check();
             offsets.push(encoder.writer.bit_len());
             encoder.encode_rsi(rsi)?;
         }

@@ -6,6 +6,7 @@
 use super::fault::Fault;
 use super::locate::Stream;
 use crate::parallel;
+use fw_bytes::interrupt;
 use std::ops::Range;
 
 /// Samples below which a part is not worth a thread.
@@ -92,6 +93,7 @@ impl Part<'_> {
         let rsi_len = (stream.layout.rsi_samples * stream.layout.container.width()) as u64;
         let mut rest = &mut *self.out;
         for rsi in self.rsis.clone() {
+            interrupt::check();
             let base = rsi * rsi_len;
             let from = self.bytes.start.max(base) - base;
             let to = self.bytes.end.min(base + rsi_len) - base;

@@ -105,7 +105,7 @@ impl Codec for Zfp {
         };
         let span = self.encoded_span(encoded.total_len, decoded_len, range.start as u64..range.end as u64);
         let (span, bytes) = span.and_then(|span| Some((span, encoded.get(span)?))).ok_or_else(|| {
-            CodecError::misuse(NAME, "partial_payload", "the payload bytes at hand do not cover the range")
+            CodecError::misuse(NAME, "partial_payload", "the available payload bytes do not cover the range")
         })?;
         let first_bit = first_block * u64::from(block_bits) - span.start * 8;
         decode::decode_fixed(self, block_bits, Bits::new(bytes), first_bit, skip, threads, out)

@@ -9,9 +9,11 @@
 //! - **Compatibility**: windows above 128 MiB are refused, as the reference refuses them.
 
 use crate::{Codec, CodecError, alloc};
+use fw_bytes::interrupt;
 use std::cell::RefCell;
 use std::io::Cursor;
-use zstd_safe::{CCtx, CParameter, DCtx, SafeResult, Strategy, WriteBuf};
+use zstd_safe::zstd_sys::ZSTD_EndDirective::ZSTD_e_end as END;
+use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, SafeResult, Strategy, WriteBuf};
 
 /// The `zstd` compressor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,7 @@ impl Zstd {
             // A hint only: a library that does not know it makes a frame that takes longer to read.
             let _ = set(&mut context, CParameter::MaxBlockSize(WHOLE_BLOCK));
         }
+        let mut in_jobs = false;
         if input.len() >= JOBS_FROM {
             // The frame depends on where jobs begin, not on who does them.
             let workers = threads.clamp(1, 200) as u32;
@@ -64,7 +67,11 @@ impl Zstd {
             // is made in one piece, as shorter ones are.
             if set(&mut context, CParameter::NbWorkers(workers)).is_ok() {
                 set(&mut context, CParameter::JobSize(JOB_LEN)).map_err(failed)?;
+                in_jobs = true;
             }
+        }
+        if in_jobs && interrupt::is_watched() {
+            return in_steps(&mut context, input, out);
         }
         let start = out.len();
         alloc::reserve(out, zstd_safe::compress_bound(input.len()))?;
@@ -134,9 +141,48 @@ impl Codec for Zstd {
     }
 }
 
+/// Makes a frame step by step, so that watched work can be stopped; it has the bytes of a frame made at once.
+fn in_steps(context: &mut CCtx<'_>, input: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError> {
+    let mut step = alloc::with_capacity(STEP)?;
+    let mut input = InBuffer::around(input);
+    loop {
+        interrupt::check();
+        step.clear();
+        let left = context.compress_stream2(&mut OutBuffer::around(&mut step), &mut input, END).map_err(failed)?;
+        out.try_reserve(step.len()).map_err(|_| no_memory())?;
+        out.extend_from_slice(&step);
+        if left == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads frames step by step into `out`, so that watched work can be stopped; nothing is copied twice. Returns the bytes written.
+fn decompress_in_steps<W: WriteBuf + ?Sized>(encoded: &[u8], out: &mut W) -> SafeResult {
+    // Not the context that is kept: stopping leaves this one in the middle of a frame.
+    let mut context = DCtx::create();
+    context.set_parameter(DParameter::StableOutBuffer(true))?;
+    let mut out = OutBuffer::around(out);
+    let mut rest = encoded;
+    while !rest.is_empty() {
+        interrupt::check();
+        let mut input = InBuffer::around(rest.get(..STEP).unwrap_or(rest));
+        context.decompress_stream(&mut out, &mut input)?;
+        if input.pos() == 0 {
+            // Frames that hold more than there is room for: the caller compares lengths.
+            break;
+        }
+        rest = rest.get(input.pos()..).unwrap_or_default();
+    }
+    Ok(out.pos())
+}
+
 /// Fills `out`, which has room for `len` bytes or more, with exactly that many.
 fn decompress<W: WriteBuf + ?Sized>(encoded: &[u8], len: usize, out: &mut W) -> Result<(), CodecError> {
     Zstd::default().check_claim(encoded, len as u64)?;
+    if len >= STEPS_FROM && interrupt::is_watched() {
+        return checked(decompress_in_steps(encoded, out), len);
+    }
     let outcome = CONTEXT.with_borrow_mut(|kept| {
         let context = match kept {
             Some(context) => context,
@@ -144,6 +190,10 @@ fn decompress<W: WriteBuf + ?Sized>(encoded: &[u8], len: usize, out: &mut W) -> 
         };
         Ok::<_, CodecError>(context.decompress(out, encoded))
     })?;
+    checked(outcome, len)
+}
+
+fn checked(outcome: SafeResult, len: usize) -> Result<(), CodecError> {
     match outcome {
         Ok(found) if found == len => Ok(()),
         Ok(found) => Err(CodecError::length(NAME, len as u64, found as u64)),
@@ -181,6 +231,10 @@ thread_local! {
 }
 
 const NAME: &str = "zstd";
+/// Encoded bytes of one step of watched work.
+const STEP: usize = 1 << 20;
+/// Shorter results are there before anyone could stop them.
+const STEPS_FROM: usize = 16 << 20;
 const DEFAULT_LEVEL: i32 = 3;
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const MAX_WINDOW: u64 = 128 << 20;
@@ -363,6 +417,26 @@ mod tests {
         assert_eq!(decode(&plain, 2).unwrap(), [1, 2]);
         assert_eq!(decode(&plain, 1).unwrap_err().code, "bad_frame");
         assert_eq!(decode(&plain, 3).unwrap_err().code, "decoded_length_mismatch");
+    }
+
+    /// Watched work is done step by step: the same frames, the same results, the same refusals.
+    #[test]
+    fn steps_give_the_same_bytes() {
+        let watched = |work: &mut dyn FnMut()| fw_bytes::interrupt::stoppable(|| false, work).unwrap();
+        for len in [JOBS_FROM + 12_345, STEPS_FROM] {
+            let input: Vec<u8> = (0..len as u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 27) as u8).collect();
+            let frame = encode(&input, 1, 1);
+            watched(&mut || assert!(encode(&input, 1, 2) == frame));
+            watched(&mut || {
+                let twice = [&frame[..], &frame].concat();
+                assert!(decode(&frame, len).unwrap() == input);
+                assert!(decode(&twice, 2 * len).unwrap() == [&input[..], &input].concat());
+                assert!(decode(&frame[..frame.len() - 1], len).is_err());
+                assert!(decode(&twice, len).is_err());
+            });
+        }
+        let many = encode(&vec![3; STEPS_FROM], 3, 1);
+        watched(&mut || assert!(decode(&many, STEPS_FROM).unwrap() == vec![3; STEPS_FROM]));
     }
 
     #[test]

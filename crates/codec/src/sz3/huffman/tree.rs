@@ -106,7 +106,7 @@ impl Tree {
                 stack.extend([*right, *left]);
             }
         }
-        if count == self.nodes.len() { Ok(()) } else { bad("nodes that nothing leads to") }
+        if count == self.nodes.len() { Ok(()) } else { bad("unreachable nodes") }
     }
 }
 

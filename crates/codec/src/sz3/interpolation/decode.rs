@@ -5,10 +5,10 @@ use super::super::{
     huffman::{Count, Decoder},
     quantizer::{Quantizer, UNPREDICTABLE, dequantize},
 };
-use super::Layout;
 use super::predict::{Kind, for_each_gap, from_coding_order, whole_block};
+use super::{CHECKED, Layout};
 use crate::CodecError;
-use fw_bytes::Cursor;
+use fw_bytes::{Cursor, interrupt};
 
 /// Decodes the unpacked part of an interpolation stream so that it fills `out`.
 pub(in super::super) fn decode(unpacked: &[u8], out: &mut [f64]) -> Result<(), CodecError> {
@@ -73,7 +73,10 @@ impl Levels<'_> {
         let whole = from.len().saturating_sub(1) / 16;
         let (blocks, rest) = to.split_at_mut((whole * 32).min(to.len()));
         let mut known = from;
-        for target in blocks.as_chunks_mut::<32>().0 {
+        for (number, target) in blocks.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+            if number.is_multiple_of(CHECKED) {
+                interrupt::check();
+            }
             let block = known.first_chunk::<17>().ok_or_else(|| fault::exhausted("values"))?;
             self.whole_block(kind, block, target, error_bound)?;
             known = &known[16..];

@@ -1,8 +1,9 @@
 //! Values to codes.
 
 use super::super::quantizer::{Quantized, Step, quantize};
-use super::Layout;
 use super::predict::{Kind, for_each_gap, to_coding_order, whole_block};
+use super::{CHECKED, Layout};
+use fw_bytes::interrupt;
 use std::convert::Infallible;
 
 /// Codes `values` level by level. What the decoder will see is within `error_bound` of each of them.
@@ -53,6 +54,9 @@ impl Pass {
         let mut targets = blocks.as_chunks_mut::<32>().0.iter_mut();
         let mut known = known;
         for number in 0..whole {
+            if number.is_multiple_of(CHECKED) {
+                interrupt::check();
+            }
             let Some(block) = known.first_chunk::<17>() else { break };
             let actual = self.gather(values, number * 32);
             let recovered = self.whole_block(block, &actual, quantized);

@@ -41,7 +41,7 @@ impl Layout {
         let block = cursor.u32_le("interpolation block").map_err(fault::inner)?;
         if block != BLOCK {
             let message = format!(
-                "interpolation in blocks of {block} strides at byte {at} of the unpacked part, only {BLOCK} is known"
+                "interpolation in blocks of {block} strides at byte {at} of the unpacked part, expected {BLOCK}"
             );
             return Err(CodecError::unsupported(NAME, "unsupported_block", message));
         }
@@ -65,7 +65,7 @@ impl Layout {
         let alpha = cursor.f64_le("alpha").map_err(fault::inner)?;
         let beta = cursor.f64_le("beta").map_err(fault::inner)?;
         if !(alpha >= 1.0 && beta > 0.0) {
-            let message = format!("level factors alpha {alpha}, beta {beta}: only alpha >= 1 and beta > 0 are known");
+            let message = format!("level factors alpha {alpha}, beta {beta}: expected alpha >= 1 and beta > 0");
             return Err(CodecError::unsupported(NAME, "unsupported_level_factors", message));
         }
         Ok(Self { tuning: Tuning { kind, alpha, beta }, anchor, len })

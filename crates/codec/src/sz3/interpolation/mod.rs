@@ -14,3 +14,6 @@ pub(super) use decode::decode;
 pub(super) use encode::{encode, write_section};
 pub(super) use layout::{Layout, Tuning};
 pub(super) use predict::Kind;
+
+/// Blocks between two looks at whether to stop.
+const CHECKED: usize = 1024;
