@@ -176,7 +176,7 @@ impl DecodeKind {
             Self::InvalidIntegerType => "an integer tag this field does not allow",
             Self::UnexpectedVariant => "a value this field does not allow",
             Self::Utf8 => "not UTF-8",
-            Self::LimitExceeded => "above the limit in force",
+            Self::LimitExceeded => "above the limit",
         }
     }
 }

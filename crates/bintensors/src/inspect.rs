@@ -30,7 +30,7 @@ pub fn inspect(bytes: &[u8], file_len: u64) -> Tree {
         let value = match (readable, spaces) {
             (true, true) => format!("{} spaces", walk.scan.remaining()),
             (true, false) => format!("{} bytes, not all of them spaces", walk.scan.remaining()),
-            (false, _) => "the grammar breaks in here".to_owned(),
+            (false, _) => "cannot be parsed".to_owned(),
         };
         tree.push(Tree::new(label, walk.at()..end).value(value));
     }
@@ -55,7 +55,7 @@ fn data_section(start: u64, file_len: u64, tensors: &[(String, String, u64, u64)
         }
     }
     if reached < file_len && reached > start {
-        data.push(Tree::new("trailing bytes", reached..file_len).value("no tensor covers them"));
+        data.push(Tree::new("trailing bytes", reached..file_len).value("not part of any tensor"));
     }
     data
 }

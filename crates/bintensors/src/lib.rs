@@ -40,7 +40,7 @@ pub use inspect::inspect;
 pub use read::{BinTensors, Reader, Sliced, TensorView};
 pub use wire::MAX_HEADER_LEN;
 pub use write::{
-    Algorithm, DigestBuffer, HASH_KEY_PREFIX, HeaderAlignment, Plan, PlannedTensor, PlannedWriter, Progress,
+    Algorithm, DigestBuffer, HASH_KEY_PREFIX, HeaderAlignment, Plan, PlannedTensor, PlannedWriter, Prepared, Progress,
     TensorWriter, View, WriteOptions, Written, serialize, serialize_to_file, serialize_to_file_with,
     serialize_to_writer, serialize_with, serialize_with_checksum, verify,
 };

@@ -76,7 +76,7 @@ pub(crate) fn carried<'m>(
 
 fn resolve(info: &TensorInfo<'_>, type_name: &str, shape: Option<&str>) -> Result<(DType, Vec<u64>), String> {
     let Some((dtype, _)) = CARRIED.iter().find(|(_, name)| *name == type_name) else {
-        return Err(format!("{type_name:?} is no carried element type"));
+        return Err(format!("{type_name:?} is not a carried element type"));
     };
     if info.dtype != Dtype::U8 {
         return Err(format!("stored as {}, carried types are stored as U8", info.dtype));
@@ -85,11 +85,11 @@ fn resolve(info: &TensorInfo<'_>, type_name: &str, shape: Option<&str>) -> Resul
         (Some(""), _) => Vec::new(),
         (Some(text), _) => text
             .split(',')
-            .map(|dim| dim.parse().map_err(|_| format!("{text:?} is no list of dimensions")))
+            .map(|dim| dim.parse().map_err(|_| format!("{text:?} is not a list of dimensions")))
             .collect::<Result<_, _>>()?,
         (None, Some((last, outer))) => {
             let last = scale(*last, 8, dtype.bits())
-                .ok_or_else(|| format!("rows of {last} bytes hold no whole number of {type_name} elements"))?;
+                .ok_or_else(|| format!("rows of {last} bytes do not hold a whole number of {type_name} elements"))?;
             [outer, &[last]].concat()
         }
         (None, None) => return Err(format!("one byte cannot be a {type_name} tensor")),
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn contradicting_entries_are_named() {
         let info = TensorInfo { name: "t", dtype: Dtype::U8, shape: [3].into(), data_offsets: (0, 3) };
-        assert!(resolve(&info, "C64", None).unwrap_err().contains("no whole number"));
-        assert!(resolve(&info, "F9", None).unwrap_err().contains("no carried element type"));
+        assert!(resolve(&info, "C64", None).unwrap_err().contains("a whole number"));
+        assert!(resolve(&info, "F9", None).unwrap_err().contains("not a carried element type"));
         assert!(resolve(&info, "F4", Some("7,7")).unwrap_err().contains("is not 3 bytes"));
-        assert!(resolve(&info, "F4", Some("x")).unwrap_err().contains("no list"));
+        assert!(resolve(&info, "F4", Some("x")).unwrap_err().contains("is not a list"));
     }
 }

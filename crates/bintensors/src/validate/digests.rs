@@ -66,7 +66,7 @@ fn compare(
 ) -> Result<(), BinTensorError> {
     let (name, _) = stored
         .split_once(':')
-        .ok_or_else(|| BinTensorError::EncodeError(format!("digest {stored:?} is not spelt algorithm:hex")))?;
+        .ok_or_else(|| BinTensorError::EncodeError(format!("digest {stored:?} is not in the form algorithm:hex")))?;
     let algorithm: Algorithm = name.parse()?;
     let span = metadata.span(info);
     let found = algorithm.spell(&algorithm.digest_range(source, span.start, span.end)?);

@@ -82,7 +82,7 @@ impl Walk<'_, '_> {
             let start = self.at().saturating_add(position as u64);
             let end = (header_len as u64).saturating_add(SIZE_LEN as u64);
             let message =
-                "bytes other than spaces after the last record: they are read by no one and can hide anything";
+                "bytes other than spaces after the last record: readers ignore them, so they can hide anything";
             let finding = Finding::new(self.strictness(), "invalid_padding", message);
             self.report.push(finding.at(start..end).on("header.padding").level("structure"));
         }
@@ -120,7 +120,9 @@ impl Walk<'_, '_> {
             }
             let address = data_start.saturating_add(from);
             if address.checked_rem(info.dtype.size()).is_some_and(|rest| rest != 0) && to > from {
-                let message = format!("begins at byte {address}, no multiple of its element size: no view in place");
+                let message = format!(
+                    "starts at byte {address}, which is not a multiple of its element size: it cannot be viewed in place"
+                );
                 push(Severity::Note, "misaligned_tensor", message);
             }
             if let Some(Err(why)) = carried(info, |key| self.user.get(key).copied()) {

@@ -98,7 +98,7 @@ impl FromStr for Algorithm {
     type Err = BinTensorError;
     fn from_str(name: &str) -> Result<Self, BinTensorError> {
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or_else(|| {
-            BinTensorError::EncodeError(format!("{name:?} is no digest; there are sha1, sha256, sha3-256"))
+            BinTensorError::EncodeError(format!("{name:?} is not a digest algorithm; use sha1, sha256 or sha3-256"))
         })
     }
 }

@@ -12,6 +12,7 @@ pub use options::{HeaderAlignment, WriteOptions};
 pub use plan::{Plan, PlannedTensor};
 pub use planned::{PlannedWriter, Progress, TensorWriter, Written};
 pub use serialize::{
-    serialize, serialize_to_file, serialize_to_file_with, serialize_to_writer, serialize_with, serialize_with_checksum,
+    Prepared, serialize, serialize_to_file, serialize_to_file_with, serialize_to_writer, serialize_with,
+    serialize_with_checksum,
 };
 pub use view::View;

@@ -31,7 +31,7 @@ pub fn serialize_with<S: AsRef<str>, V: View>(
     options: &WriteOptions,
 ) -> Result<Vec<u8>, BinTensorError> {
     let prepared = Prepared::new(tensors, options)?;
-    let total = (prepared.head.len() as u64).saturating_add(prepared.data_len);
+    let total = prepared.file_len();
     let mut bytes = Vec::new();
     // A total that does not fit in memory is an error, not an abort.
     let reserved = usize::try_from(total).ok().and_then(|total| bytes.try_reserve_exact(total).ok());
@@ -99,8 +99,20 @@ pub fn serialize_to_writer<S: AsRef<str>, V: View>(
     Ok(out.flush()?)
 }
 
-/// Tensors, the order in which they are written, and the header they need.
-struct Prepared<S, V> {
+/// Tensors that are ready to be written: header and order are settled, and so is the length of the file.
+///
+/// ```
+/// use fw_bintensors::{Dtype, Prepared, TensorView, WriteOptions};
+///
+/// let tensors = [("w", TensorView::new(Dtype::U8, [3], &[1, 2, 3])?)];
+/// let prepared = Prepared::new(tensors, &WriteOptions::new())?;
+/// let mut room = vec![0; prepared.file_len() as usize];
+/// prepared.write(&mut &mut room[..])?;
+/// assert!(room.ends_with(&[1, 2, 3]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Prepared<S, V> {
     head: Vec<u8>,
     data_len: u64,
     items: Vec<(S, V)>,
@@ -108,7 +120,11 @@ struct Prepared<S, V> {
 }
 
 impl<S: AsRef<str>, V: View> Prepared<S, V> {
-    fn new(tensors: impl IntoIterator<Item = (S, V)>, options: &WriteOptions) -> Result<Self, BinTensorError> {
+    /// Settles header and order.
+    ///
+    /// # Errors
+    /// As [`serialize_with`].
+    pub fn new(tensors: impl IntoIterator<Item = (S, V)>, options: &WriteOptions) -> Result<Self, BinTensorError> {
         let items: Vec<(S, V)> = tensors.into_iter().collect();
         let order = canonical_order(&items, |(name, view)| (view.dtype(), name.as_ref()))?;
         let mut rows = Vec::with_capacity(items.len());
@@ -127,7 +143,16 @@ impl<S: AsRef<str>, V: View> Prepared<S, V> {
         Ok(Self { head, data_len, items, order })
     }
 
-    fn write(&self, out: &mut impl Write) -> Result<(), BinTensorError> {
+    /// Bytes of the whole file.
+    pub fn file_len(&self) -> u64 {
+        (self.head.len() as u64).saturating_add(self.data_len)
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// When writing fails, or a tensor does not hand over as many bytes as it said.
+    pub fn write(&self, out: &mut impl Write) -> Result<(), BinTensorError> {
         out.write_all(&self.head)?;
         for (name, view) in self.order.iter().filter_map(|place| self.items.get(*place as usize)) {
             let data = view.data();
