@@ -54,7 +54,7 @@ pub use frame::scan::{ScanDirection, ScanOptions, scan, scan_with};
 pub use fw_source::remote::is_remote_url;
 /// The element types and byte orders of descriptors, shared with the other formats.
 pub use fw_tensor::{ByteOrder, DType};
-pub use inspect::inspect;
+pub use inspect::{MessagePart, PartKind, inspect, message_parts};
 pub use message::{Message, MessageBytes, MessageView, Object, ObjectView};
 pub use options::{AggregateHash, DecodeOptions, EncodeOptions, MaskMethod};
 pub use pipeline::SliceCost;
@@ -70,6 +70,7 @@ pub use read::{AsyncTensogramFile, decode_stream};
 pub use read::{RemoteFile, open_source};
 pub use recover::{
     MessageState, RecoverOptions, RecoveredMessage, Recovery, Unverified, recover, recover_file, recover_source,
+    recover_to_file,
 };
 pub use validate::{
     FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, survey_source,

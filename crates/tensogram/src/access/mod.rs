@@ -38,6 +38,7 @@ mod at_hand; // the encoded bytes of an object, as far as they were fetched
 mod decoded; // what reads hand out
 mod directory; // where the objects of a message are
 mod ending; // whether the end of a message fits
+mod glance; // values of chosen keys, without reading the metadata
 mod heads; // all objects of a message at once
 mod messages; // where the messages of a source are
 mod metadata; // what a message says about itself
@@ -47,6 +48,7 @@ mod part; // runs and slices of one object
 pub use decoded::{DecodedMessage, DecodedObject, DecodedRanges, MaskedMessage, MaskedObject, MessageDescription};
 pub use directory::ReadDirectory;
 pub use ending::CheckEnding;
+pub use glance::Glance;
 pub use heads::ReadHeads;
 pub use messages::{FindMessage, MessageIndex};
 pub use metadata::{ReadFirstMetadata, ReadMetadata};
@@ -57,7 +59,7 @@ pub(crate) use assemble::{
     ambiguous, frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash, verify_object,
 };
 pub(crate) use at_hand::AtHand;
-pub(crate) use object::{check_masks, object_path};
+pub(crate) use object::{SMALL_FRAME, TAIL_LOOK, check_masks, head_and_tail, object_path};
 
 use crate::error::{Result, TensogramError};
 use crate::frame::Lookup;
@@ -101,6 +103,6 @@ pub(crate) fn in_source<T>(message: Span, step: Result<Step<T>>) -> Result<Step<
 }
 
 /// Those of `spans` that are not at hand.
-fn missing(have: &(impl Lookup + ?Sized), spans: impl IntoIterator<Item = Span>) -> Vec<Span> {
+pub(crate) fn missing(have: &(impl Lookup + ?Sized), spans: impl IntoIterator<Item = Span>) -> Vec<Span> {
     spans.into_iter().filter(|span| have.lookup(*span).is_none()).collect()
 }

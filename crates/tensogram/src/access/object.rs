@@ -40,14 +40,6 @@ impl ObjectHead {
         Ok(Step::Done(Self { index, frame, parts, descriptor }))
     }
 
-    /// The same, with positions counted from `base` instead of the start of the source.
-    #[cfg(feature = "async")]
-    pub(crate) fn rebased(self, base: u64) -> Self {
-        let shift = |span: Span| Span::new(span.start.saturating_sub(base), span.end.saturating_sub(base));
-        let parts = ObjectParts { descriptor: shift(self.parts.descriptor), region: shift(self.parts.region) };
-        Self { frame: self.frame.rebased(base), parts, ..self }
-    }
-
     /// The encoded payload, masks excluded.
     pub fn payload(&self) -> Span {
         let region = self.parts.region;
@@ -301,10 +293,10 @@ impl FindFrame {
 }
 
 /// Up to two parts of a frame.
-type FrameParts = [Option<Span>; 2];
+pub(crate) type FrameParts = [Option<Span>; 2];
 
 /// The frame header, and the end of the frame, where most descriptors fit; small frames whole.
-fn head_and_tail(span: Span) -> FrameParts {
+pub(crate) fn head_and_tail(span: Span) -> FrameParts {
     if span.len() <= SMALL_FRAME {
         return [Some(span), None];
     }
@@ -328,5 +320,7 @@ pub(crate) fn check_masks(descriptor: &DataObjectDescriptor, parts: &ObjectParts
     Ok(())
 }
 
-const TAIL_LOOK: u64 = 1024;
-const SMALL_FRAME: u64 = 4096;
+/// What is read of the end of a large frame: most descriptors fit.
+pub(crate) const TAIL_LOOK: u64 = 1024;
+/// Frames up to this are read whole.
+pub(crate) const SMALL_FRAME: u64 = 4096;

@@ -278,7 +278,7 @@ fn check_duplicates(bytes: &[u8], at: u64) -> Result<()> {
             && let Some(slot) = KNOWN.iter().position(|known| *known == key).and_then(|index| seen.get_mut(index))
         {
             if *slot {
-                let message = format!("key {key:?} stands twice in the descriptor");
+                let message = format!("duplicate key {key:?} in the descriptor");
                 let at = at + decoder.position() as u64;
                 return Err(TensogramError::Metadata(Fault::format("descriptor_cbor_parse_failed", message).at(at)));
             }

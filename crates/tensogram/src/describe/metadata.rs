@@ -51,7 +51,7 @@ impl GlobalMetadata {
         }
         for (key, value) in loose {
             if metadata.extra.insert(key.clone(), value).is_some() {
-                let message = format!("key {key:?} stands both at the top level and in {EXTRA}");
+                let message = format!("key {key:?} is both at the top level and in {EXTRA}");
                 return Err(TensogramError::Metadata(Fault::format("metadata_cbor_parse_failed", message).at(at)));
             }
         }

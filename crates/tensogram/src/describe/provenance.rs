@@ -31,7 +31,8 @@ impl Provenance {
         }
     }
 
-    pub(crate) fn to_map(&self) -> MetadataMap {
+    /// The message-level `_reserved_` map that says so.
+    pub fn to_map(&self) -> MetadataMap {
         let encoder: Value =
             [("name", self.encoder_name.as_str()), ("version", self.encoder_version.as_str())].into_iter().collect();
         MetadataMap::from([

@@ -94,6 +94,21 @@ impl StoredMessage {
         let hashed = self.is_hashed();
         MessagePlan::with_digests(&self.metadata, self.objects.clone(), self.digest_frames(), hashed)
     }
+
+    /// Some objects of the message, by their places, as a message of their own: with its keys and its provenance. Places
+    /// that it does not have are left out.
+    ///
+    /// # Errors
+    /// As [`StoredMessage::plan`].
+    pub fn excerpt(&self, objects: &[usize]) -> Result<MessagePlan> {
+        let mut metadata = GlobalMetadata { base: Vec::new(), ..self.metadata.clone() };
+        let mut frames = Vec::with_capacity(objects.len());
+        for (place, frame) in objects.iter().filter_map(|place| Some((*place, self.objects.get(*place)?))) {
+            metadata.base.push(self.metadata.base.get(place).cloned().unwrap_or_default());
+            frames.push(frame.clone());
+        }
+        MessagePlan::new(&metadata, frames)
+    }
 }
 
 impl StoredObject {

@@ -39,7 +39,7 @@ impl Directory {
             (Some(gap), _) if index >= gap.objects_before => Err(in_doubt(gap).on(format!("object[{index}]"))),
             (_, Some(span)) => Ok(*span),
             (_, None) => {
-                let message = format!("no object {index}, the message has {}", self.objects.len());
+                let message = format!("object {index} does not exist: the message has {}", self.objects.len());
                 Err(TensogramError::Object(Fault::misuse("object_index_out_of_range", message)))
             }
         }
@@ -85,6 +85,11 @@ impl Locate {
     pub fn by_walking(available: u64, limits: Limits) -> Self {
         let builder = OutlineBuilder::new(available, limits);
         Self { available, limits, state: State::Walk(Box::new(builder)) }
+    }
+
+    /// Whether an index is still looked for or read; otherwise frame after frame is followed.
+    pub(crate) const fn is_by_index(&self) -> bool {
+        matches!(self.state, State::Start | State::Seek { .. } | State::Read { .. })
     }
 
     /// Goes on as far as the bytes at hand allow.

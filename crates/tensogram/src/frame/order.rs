@@ -43,7 +43,7 @@ impl Order {
         let Some(known) = frame_type.known() else { return Err(unknown_type(frame_type, frame.start())) };
         let phase = known.phase();
         if phase < self.phase {
-            let message = format!("frame of {frame_type} stands behind the {:?} phase", self.phase);
+            let message = format!("frame of {frame_type} after the {:?} phase", self.phase);
             let fault = Fault::format("frame_order_violation", message).at(frame.start());
             return Err(TensogramError::Framing(fault));
         }
@@ -83,6 +83,6 @@ impl Default for Order {
 }
 
 fn dangling(preceder: &FrameRef) -> TensogramError {
-    let expected = Detail::Text("a data object right behind it");
+    let expected = Detail::Text("a data object directly after it");
     ParseError::value("preceder_not_followed_by_object", "preceder", expected, Detail::None, preceder.start()).into()
 }

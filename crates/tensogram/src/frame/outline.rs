@@ -59,8 +59,8 @@ impl Outline {
 /// Objects that cannot be told by their numbers.
 pub(crate) fn in_doubt(gap: &Gap) -> TensogramError {
     let text = format!(
-        "{} bytes between frames belong to no frame and one may be lost: objects from number {} on cannot be told by their \
-         numbers",
+        "{} bytes between frames are not part of any frame and a frame may be lost: the numbers of objects from {} on are \
+         uncertain",
         gap.span.len(),
         gap.objects_before
     );

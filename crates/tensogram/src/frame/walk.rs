@@ -146,7 +146,10 @@ impl Walk {
                     return Ok(Step::Done(WalkEvent::End(limit)));
                 }
                 Seek::From(position) => {
-                    let block = Span::new(position, limit.min(position.saturating_add(SEARCH_BLOCK)));
+                    // Blocks grow with the search: a long one takes few requests, a short one few bytes.
+                    let searched = position.saturating_sub(self.position);
+                    let block = searched.clamp(SEARCH_BLOCK, LARGEST_BLOCK);
+                    let block = Span::new(position, limit.min(position.saturating_add(block)));
                     let bytes = take!(have, block);
                     let next = bytes.get(1..).and_then(|rest| memchr::memmem::find(rest, FRAME_MAGIC));
                     let passed = next.and_then(|skip| bytes.get(..=skip)).unwrap_or(bytes);
@@ -232,5 +235,7 @@ pub(super) fn unknown_type(frame_type: FrameType, at: u64) -> TensogramError {
     ParseError::value("invalid_frame_header", "frame type", expected, found, at.saturating_add(2)).into()
 }
 
-/// Bytes between frames are searched in blocks of this size.
+/// Bytes between frames are searched in blocks of at least this size.
 const SEARCH_BLOCK: u64 = 64 << 10;
+/// And of at most this size.
+const LARGEST_BLOCK: u64 = 8 << 20;

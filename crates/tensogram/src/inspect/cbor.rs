@@ -20,7 +20,7 @@ pub(super) fn push_items(message: &[u8], span: Span, tree: &mut Tree) {
         }
     };
     if read < span.end {
-        tree.push(Tree::new("bytes behind the CBOR item", read..span.end));
+        tree.push(Tree::new("bytes after the CBOR item", read..span.end));
     }
 }
 

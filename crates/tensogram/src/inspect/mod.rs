@@ -2,8 +2,11 @@
 //!
 //! Works on damaged messages too: what can be followed is named, the rest is one leaf that says why.
 
+mod frames; // frames without their payloads
 mod cbor; // items, keys and values
 mod object; // payload, masks, descriptor
+
+pub use frames::{MessagePart, PartKind, message_parts};
 
 use crate::frame::{FrameRef, UnknownFrames, Walk, WalkEvent, on_slice};
 use crate::wire::{FRAME_HEADER_LEN, FrameContent, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
@@ -43,7 +46,7 @@ pub fn inspect(message: &[u8]) -> Tree {
         tree.push(postamble_tree(&postamble, end));
     }
     if length < available {
-        tree.push(Tree::new("behind the message", length..available));
+        tree.push(Tree::new("after the message", length..available));
     }
     tree
 }
@@ -71,7 +74,7 @@ fn padding(message: &[u8], span: Span, tree: &mut Tree) {
         return;
     }
     let zero = span.slice_of(message, 0).is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0));
-    let label = if zero { "alignment padding" } else { "bytes that belong to no frame" };
+    let label = if zero { "alignment padding" } else { "bytes that are not part of any frame" };
     tree.push(Tree::new(label, span).value(format!("({})", span.len())));
 }
 

@@ -30,7 +30,7 @@ pub(crate) trait Encoded {
 
 /// Bytes that were not fetched.
 pub(crate) fn not_at_hand(span: Span) -> TensogramError {
-    let message = format!("bytes {span} of the object are not at hand");
+    let message = format!("bytes {span} of the object are not available");
     TensogramError::Encoding(Fault::misuse(PARTIAL_PAYLOAD, message))
 }
 

@@ -178,7 +178,7 @@ fn check_ranges(descriptor: &DataObjectDescriptor, pipeline: &Pipeline, ranges: 
     };
     if pipeline.stages().filter != Filter::None || !seekable {
         let message = format!(
-            "filter {:?} and compression {:?} allow no range; decode the object, or slice it",
+            "filter {:?} and compression {:?} do not support ranges; decode the object, or slice it",
             descriptor.filter, descriptor.compression
         );
         return Err(TensogramError::Encoding(Fault::misuse("range_not_supported", message)));

@@ -101,14 +101,25 @@ impl Recovery {
 /// `Io` when a file cannot be read or written; `Framing`, code `nothing_recovered`, when nothing could be saved, and then
 /// nothing is written.
 pub fn recover_file(input: impl AsRef<Path>, output: impl AsRef<Path>, options: &RecoverOptions) -> Result<Recovery> {
-    let source = FileSource::open(input)?;
+    recover_to_file(&FileSource::open(input)?, output, options)
+}
+
+/// [`recover_file`] for any source.
+///
+/// # Errors
+/// As [`recover_file`].
+pub fn recover_to_file(
+    source: &(impl ReadAt + ?Sized),
+    output: impl AsRef<Path>,
+    options: &RecoverOptions,
+) -> Result<Recovery> {
     let mut file = AtomicFile::create(output)?;
     let mut sink = BufWriter::with_capacity(1 << 20, &mut file);
-    let recovery = recover_source(&source, &mut sink, options)?;
+    let recovery = recover_source(source, &mut sink, options)?;
     sink.flush()?;
     drop(sink);
     if recovery.messages.is_empty() {
-        let text = format!("nothing could be saved from {}", source.path().display());
+        let text = format!("nothing could be recovered from {} bytes", source.len()?);
         return Err(TensogramError::Framing(Fault::format("nothing_recovered", text)));
     }
     file.commit()?;
@@ -168,7 +179,7 @@ pub fn recover_source(
             let output = Span::new(written, written.saturating_add(span.len()));
             written = output.end;
             if nested.contains(&span) {
-                let text = "stood in the payload of a message that was never finished; now a message of its own";
+                let text = "was inside the payload of an unfinished message and is now a separate message";
                 recovery.report.push(Finding::warning("nested_message", text).at(span).level(LEVEL));
             }
             let expected_count = Some(object_count);
@@ -187,7 +198,7 @@ pub fn recover_source(
         }
     }
     if len == 0 {
-        recovery.report.push(Finding::error("no_message", "there is not a single byte").level(LEVEL));
+        recovery.report.push(Finding::error("no_message", "the input is empty").level(LEVEL));
     }
     Ok(recovery)
 }

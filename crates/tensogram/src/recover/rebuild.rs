@@ -100,11 +100,11 @@ fn losses(draft: &Draft) -> Vec<Finding> {
     let mut say = |finding: Finding| losses.push(finding.level(LEVEL));
     let extent = draft.extent.unwrap_or_default();
     if draft.metadata.is_none() {
-        let text = "the metadata of the message is lost; an empty one stands in its place";
+        let text = "the metadata of the message is lost and was replaced by empty metadata";
         say(Finding::error("metadata_lost", text).at(extent));
     }
     if draft.metadata.is_some() && draft.streamed && !draft.from_footer {
-        let text = "the metadata behind the objects is lost; the one before them, which says less, stands in its place";
+        let text = "the metadata after the objects is lost; the metadata before them, which is less complete, was used instead";
         say(Finding::error("footer_metadata_lost", text).at(extent));
     }
     for frame in &draft.unverified {
@@ -137,7 +137,7 @@ fn losses(draft: &Draft) -> Vec<Finding> {
         let nameless = kept.iter().filter(|number| number.is_none()).count();
         let any = draft.metadata.as_ref().is_some_and(|metadata| !metadata.base.is_empty());
         if nameless > 0 && any {
-            let text = format!("which base entry belongs to {nameless} of the objects cannot be told; they have none");
+            let text = format!("the base entries of {nameless} objects could not be identified and were left out");
             say(Finding::error("base_entry_lost", text).at(extent));
         }
     }

@@ -242,8 +242,8 @@ fn close(open: &mut Option<Draft>, drafts: &mut Vec<Draft>, used: &mut u64, at: 
 /// Reports bytes before `at` that belong to no message; `earlier` ones were found before them.
 fn lost(used: &mut u64, at: u64, earlier: usize, report: &mut Report) {
     if *used < at {
-        let behind = earlier.checked_sub(1).map_or_else(String::new, |last| format!(" behind message {last}"));
-        let text = format!("{} bytes{behind} belong to no message that could be read", at - *used);
+        let behind = earlier.checked_sub(1).map_or_else(String::new, |last| format!(" after message {last}"));
+        let text = format!("{} bytes{behind} are not part of any readable message", at - *used);
         report.push(Finding::error("unreadable_bytes", text).at(*used..at).level(LEVEL));
     }
     *used = at;

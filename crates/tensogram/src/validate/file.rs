@@ -99,7 +99,7 @@ fn validate_with(
     let mut spans = scan_source(source, &Default::default())?;
     for nested in sort_out(source, Span::new(0, len), &mut spans)? {
         let text = format!(
-            "a whole message of {} bytes in the payload of one that cannot be read is none of the file's; recovering saves it",
+            "a complete message of {} bytes is inside the payload of an unreadable one and does not count; recovery saves it",
             nested.len()
         );
         file.report.push(Finding::warning("nested_message", text).at(nested).level("file"));
@@ -109,8 +109,10 @@ fn validate_with(
         file.gap(gap);
         file.explain(bytes_of, gap, options)?;
         position = span.end;
+        options.watch.tell(span.start, len);
         let message = validate_message(&bytes_of(span)?, options);
         file.messages.push((span, placed(message, &format!("message[{index}]"), span.start)));
+        options.watch.tell(span.end, len);
     }
     file.explain(bytes_of, Span::new(position, len), options)?;
     if len == 0 {
@@ -120,7 +122,10 @@ fn validate_with(
         let text = format!("no message in {len} bytes");
         file.report.push(Finding::error("no_message", text).at(0..len).level("file"));
     } else if position < len {
-        let text = format!("{} bytes behind the last message belong to none", len - position);
+        // What begins like a message there is the rest of one.
+        let cut = file.unreadable.last().is_some_and(|(span, _)| span.end == len);
+        let why = if cut { ": the file is probably truncated" } else { "" };
+        let text = format!("{} bytes after the last message are not part of any message{why}", len - position);
         file.report.push(Finding::error("trailing_bytes", text).at(position..len).level("file"));
     }
     Ok(file)
@@ -129,7 +134,7 @@ fn validate_with(
 impl FileReport {
     fn gap(&mut self, gap: Span) {
         if !gap.is_empty() {
-            let text = format!("{} bytes between messages belong to none", gap.len());
+            let text = format!("{} bytes between messages are not part of any message", gap.len());
             self.report.push(Finding::error("gap_between_messages", text).at(gap).level("file"));
         }
     }

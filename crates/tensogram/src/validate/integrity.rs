@@ -58,7 +58,7 @@ impl Checker<'_, '_> {
                 self.push(place(Finding::warning("no_hash_available", text)));
                 verified = false;
             } else if !object.frame.has_hash() {
-                let text = "the message promises digests, this object has none (flag HASH_PRESENT is clear)";
+                let text = "the message declares digests, but this object has none (flag HASH_PRESENT is clear)";
                 self.push(place(Finding::error("hash_verification_error", text)));
                 verified = false;
             }
@@ -105,7 +105,7 @@ impl Checker<'_, '_> {
                 }
             };
             if list.algorithm != "xxh3" {
-                let text = format!("hash list was made with {:?}, only \"xxh3\" is known", list.algorithm);
+                let text = format!("hash list was made with {:?}, only \"xxh3\" is supported", list.algorithm);
                 self.push(Finding::warning("unknown_hash_algorithm", text).at(frame.span()));
             } else {
                 self.compare_list(&list);
@@ -127,7 +127,7 @@ impl Checker<'_, '_> {
             let Some(Ok(slot)) = slot.map(<[u8; 8]>::try_from) else { continue };
             let stored = digest_text(u64::from_be_bytes(slot));
             if object.frame.has_hash() && *entry != stored {
-                let text = format!("hash list says {entry}, the object's own slot {stored}");
+                let text = format!("the hash list has {entry}, the object's own slot has {stored}");
                 let finding = Finding::error("hash_mismatch", text).at(object.frame.span());
                 self.push(finding.on(object_path(index)).object(index as u64));
             }

@@ -4,7 +4,7 @@ use super::structure::{ObjectEntry, Structure};
 use super::{METADATA, ValidateOptions, from_error, object_path};
 use crate::access::frame_bytes;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, RESERVED, Value, verify_canonical_cbor};
-use crate::frame::FrameRef;
+use crate::frame::{FrameRef, Lookup};
 use crate::wire::FrameContent;
 use fw_bytes::Span;
 use fw_codec::chain::{Compression, Encoding, Filter};
@@ -34,8 +34,8 @@ pub(super) fn check(structure: &Structure<'_>, options: &ValidateOptions, report
 }
 
 /// The descriptor of an object, when it can be read.
-pub(super) fn descriptor_of(
-    structure: &Structure<'_>,
+pub(super) fn descriptor_of<L: Lookup + ?Sized>(
+    structure: &Structure<'_, L>,
     object: &ObjectEntry,
     options: &ValidateOptions,
 ) -> crate::Result<DataObjectDescriptor> {
@@ -122,11 +122,11 @@ impl Checker<'_, '_> {
         for (i, ((offset, length), object)) in index.offsets.iter().zip(&index.lengths).zip(objects).enumerate() {
             let span = object.frame.span();
             if *offset != span.start {
-                let text = format!("index says byte {offset}, the frame begins at byte {}", span.start);
+                let text = format!("the index has byte {offset}, the frame starts at byte {}", span.start);
                 let finding = Finding::error("index_offset_mismatch", text).at(frame.span());
                 self.push(finding.on(object_path(i)).object(i as u64));
             } else if *length != span.len() {
-                let text = format!("index says {length} bytes, the frame has {}", span.len());
+                let text = format!("the index has {length} bytes, the frame has {}", span.len());
                 let finding = Finding::error("index_length_mismatch", text).at(frame.span());
                 self.push(finding.on(object_path(i)).object(i as u64));
             }
@@ -203,7 +203,7 @@ impl Checker<'_, '_> {
             ("unknown_compression", "compression", &descriptor.compression, Compression::NAMES),
         ] {
             if !known.contains(&name.as_str()) {
-                say(code, field, format!("{name:?} is none of {}", known.join(", ")));
+                say(code, field, format!("unknown name {name:?}, expected one of {}", known.join(", ")));
             }
         }
     }

@@ -20,6 +20,7 @@ pub use file::{FileReport, validate_buffer, validate_file, validate_source};
 
 use fw_bytes::Limits;
 use fw_report::{Finding, Report, Severity};
+use fw_source::Watch;
 use structure::Structure;
 
 /// How far to look.
@@ -47,6 +48,8 @@ pub struct ValidateOptions {
     pub canonical: bool,
     /// Caps on what the input may ask for.
     pub limits: Limits,
+    /// Is told where in a file the validation is.
+    pub watch: Watch,
 }
 
 impl ValidateOptions {
@@ -88,7 +91,7 @@ impl MessageReport {
 /// ```
 pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageReport {
     let mut report = Report::new();
-    let Some(structure) = Structure::read(message, &mut report) else {
+    let Some(structure) = Structure::read(message, &options.limits, &mut report) else {
         return MessageReport { report, ..MessageReport::default() };
     };
     report.extend(numbers::in_doubt(&structure, options));

@@ -8,14 +8,18 @@ use super::ValidateOptions;
 use super::structure::{ObjectEntry, Structure};
 use crate::access::metadata_of;
 use crate::describe::Index;
-use crate::frame::FrameRef;
+use crate::frame::{FrameRef, Lookup};
 use crate::wire::FrameContent;
+use fw_bytes::Span;
 use fw_report::Finding;
 use std::collections::BTreeMap;
 
 /// Gives objects their own numbers as far as these can be known, so that none goes by the name of another; says so where
 /// they cannot.
-pub(super) fn settle(structure: &mut Structure<'_>, options: &ValidateOptions) -> Option<Finding> {
+pub(super) fn settle<L: Lookup + ?Sized>(
+    structure: &mut Structure<'_, L>,
+    options: &ValidateOptions,
+) -> Option<Finding> {
     let Some(listed) = index(structure, options) else {
         let behind = counted_from_the_end(structure, options);
         if let Some((start, shift)) = behind {
@@ -26,6 +30,7 @@ pub(super) fn settle(structure: &mut Structure<'_>, options: &ValidateOptions) -
         return in_doubt(structure, options);
     };
     if listed.len() > structure.object_count {
+        let listed: BTreeMap<u64, usize> = listed.iter().enumerate().map(|(place, span)| (span.start, place)).collect();
         let place = |object: &ObjectEntry| listed.get(&object.frame.start()).copied();
         if let Some(places) = structure.objects.iter().map(place).collect::<Option<Vec<_>>>() {
             for (object, place) in structure.objects.iter_mut().zip(places) {
@@ -37,7 +42,7 @@ pub(super) fn settle(structure: &mut Structure<'_>, options: &ValidateOptions) -
 }
 
 /// A warning where numbers may be others than those that are shown.
-pub(super) fn in_doubt(structure: &Structure<'_>, options: &ValidateOptions) -> Option<Finding> {
+pub(super) fn in_doubt<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<Finding> {
     let first = structure.gaps.first()?;
     let behind = structure.objects.iter().any(|object| object.frame.start() > first.span.start);
     let known = index(structure, options).is_some()
@@ -53,23 +58,25 @@ pub(super) fn in_doubt(structure: &Structure<'_>, options: &ValidateOptions) -> 
     Some(Finding::warning("object_numbers_in_doubt", text).at(first.span).level(STRUCTURE))
 }
 
-/// Where the objects begin, and their numbers, by the last index that can be read.
-fn index(structure: &Structure<'_>, options: &ValidateOptions) -> Option<BTreeMap<u64, usize>> {
+/// Where the objects are, by the last index that can be read.
+fn index<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<Vec<Span>> {
     let is_index = |frame: &&FrameRef| frame.content() == Some(FrameContent::Index);
     let body = structure.others.iter().rfind(is_index).map(FrameRef::body)?;
-    let listed = Index::spans(body.slice_of(structure.message, 0)?, body.start, &options.limits).ok()?;
-    Some(listed.iter().enumerate().map(|(place, span)| (span.start, place)).collect())
+    Index::spans(structure.message.lookup(body)?, body.start, &options.limits).ok()
 }
 
 /// Objects behind which position have higher numbers, and by how much: all were found from there to the end.
-fn counted_from_the_end(structure: &Structure<'_>, options: &ValidateOptions) -> Option<(u64, usize)> {
+fn counted_from_the_end<L: Lookup + ?Sized>(
+    structure: &Structure<'_, L>,
+    options: &ValidateOptions,
+) -> Option<(u64, usize)> {
     let last = structure.gaps.last().filter(|_| !structure.is_cut)?;
     let lost = entries(structure, options)?.checked_sub(structure.object_count)?;
     Some((last.span.start, lost)).filter(|_| lost > 0)
 }
 
 /// Base entries of the metadata that counts.
-fn entries(structure: &Structure<'_>, options: &ValidateOptions) -> Option<usize> {
+fn entries<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<usize> {
     let is_metadata = |frame: &&FrameRef| frame.content() == Some(FrameContent::Metadata);
     let last = structure.others.iter().rfind(is_metadata)?;
     Some(metadata_of(structure.message, last, &options.limits).ok()?.base.len())

@@ -1,17 +1,18 @@
 //! What can be told about a message without decoding it, damaged or not: the view behind listings.
 
-use super::structure::{Structure, announcement_of, check_flags, check_postamble, check_preamble};
-use super::{ValidateOptions, metadata, numbers};
-use crate::access::{ReadHead, full_metadata, merged, metadata_of, preceder_entry, run};
+use super::structure::{Frames, MOST_AHEAD, ObjectEntry, ReadStructure, Structure};
+use super::{STRUCTURE, ValidateOptions, from_error, metadata, numbers};
+use crate::access::{
+    ReadFirstMetadata, ReadMachine, head_and_tail, in_source, merged, metadata_of, missing, preceder_entry, run,
+};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
 use crate::error::Result;
-use crate::frame::{Directory, FrameRef, ObjectParts, Outline, OutlineBuilder};
+use crate::frame::{Based, Directory, FrameRef, Locate, Lookup, ObjectParts, on_slice};
 use crate::options::DecodeOptions;
-use crate::wire::{FrameContent, FrameFlags, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Preamble};
+use crate::wire::{ALIGNMENT, FRAME_HEADER_LEN, FrameContent, POSTAMBLE_LEN, PREAMBLE_LEN, Preamble};
 use fw_bytes::{Limits, Span, Step};
 use fw_report::Report;
-use fw_source::{Buffers, ReadAt, drive};
-use std::io;
+use fw_source::{Buffers, ReadAt};
 
 /// A message as far as it can be followed.
 #[derive(Debug)]
@@ -42,62 +43,25 @@ pub struct SurveyedObject {
     pub descriptor: Result<DataObjectDescriptor>,
 }
 
-#[cfg(feature = "async")]
-impl Survey {
-    /// What was read of a message part by part. An object whose head cannot be read has no place to show.
-    pub(crate) fn of_parts(
-        preamble: Option<Preamble>,
-        metadata: Result<GlobalMetadata>,
-        heads: Vec<Result<crate::access::ObjectHead>>,
-    ) -> Self {
-        use fw_report::{Finding, Severity};
-        let mut report = Report::new();
-        let mut objects = Vec::new();
-        for head in heads {
-            match head {
-                Ok(head) => objects.push(SurveyedObject {
-                    index: head.index,
-                    frame: head.frame,
-                    parts: head.parts,
-                    descriptor: Ok(head.descriptor),
-                }),
-                Err(error) => report.push(Finding::new(Severity::Error, error.code(), error.to_string())),
-            }
-        }
-        Self { preamble, metadata, objects, report }
-    }
-}
-
 /// Follows a message as far as it goes, and reads metadata and descriptors.
 pub fn survey(message: &[u8]) -> Survey {
     survey_with(message, &DecodeOptions::default())
 }
 
-/// [`survey`] with options, of which the limits matter.
+/// [`survey`] with options, of which the limits matter: what is above one is a finding, or the error in place of what was
+/// refused.
 pub fn survey_with(message: &[u8], decode: &DecodeOptions) -> Survey {
-    let options = ValidateOptions { limits: decode.limits, ..ValidateOptions::default() };
-    let mut report = Report::new();
-    let Some(mut structure) = Structure::read(message, &mut report) else {
-        let metadata = crate::read::decode_metadata_with(message, decode);
-        return Survey { preamble: Preamble::read(message, 0).ok(), metadata, objects: Vec::new(), report };
-    };
-    report.extend(numbers::settle(&mut structure, &options));
-    let objects = structure
-        .objects
-        .iter()
-        .map(|object| SurveyedObject {
-            index: object.index,
-            frame: object.frame,
-            parts: object.parts,
-            descriptor: metadata::descriptor_of(&structure, object, &options),
-        })
-        .collect();
-    let metadata = assembled(&structure, &options);
-    Survey { preamble: Some(structure.preamble), metadata, objects, report }
+    let span = Span::new(0, message.len() as u64);
+    let mut machine = ReadSurvey::new(span, decode.limits);
+    on_slice(message, |bytes| machine.poll(bytes)).unwrap_or_else(|error| {
+        // Every byte that a survey asks for lies inside the message.
+        let report = Report::from_iter([from_error(error.code(), &error, STRUCTURE)]);
+        Survey { preamble: None, metadata: Err(error), objects: Vec::new(), report }
+    })
 }
 
-/// [`survey`] of a message that fills a span of a source. Of a message without faults only frame headers, metadata and
-/// descriptors are read; one with faults is read whole, to say more.
+/// [`survey`] of a message that fills a span of a source. Frame headers, metadata and descriptors are read; where the frames
+/// cannot be followed, also the bytes up to the next frame.
 ///
 /// # Errors
 /// `Io` when the source cannot be read.
@@ -110,91 +74,157 @@ pub fn survey_source(source: &(impl ReadAt + ?Sized), message: Span) -> Result<S
 /// # Errors
 /// `Io` when the source cannot be read.
 pub fn survey_source_with(source: &(impl ReadAt + ?Sized), message: Span, options: &DecodeOptions) -> Result<Survey> {
-    let within = Within { source, message };
-    match faultless(&within, options.limits) {
-        Ok(Some(survey)) => Ok(survey),
-        Err(error @ crate::TensogramError::Io(_)) => Err(error),
-        _ => {
-            let len = usize::try_from(message.len()).map_err(|_| crate::error::too_large())?;
-            let mut bytes = fw_codec::alloc::zeroed(len)?;
-            source.read_exact_at(message.start, &mut bytes)?;
-            Ok(survey_with(&bytes, options))
-        }
-    }
+    run(source, &mut Buffers::new(), ReadSurvey::new(message, options.limits))
 }
 
-/// The survey of a message in which nothing needs a closer look than its frames.
-fn faultless<S: ReadAt + ?Sized>(source: &Within<'_, S>, limits: Limits) -> Result<Option<Survey>> {
-    let len = source.message.len();
-    let (whole, mut buffers) = (Span::new(0, len), Buffers::new());
-    let mut builder = OutlineBuilder::new(len, limits);
-    let outline = drive::<_, crate::TensogramError>(source, &mut buffers, |have| builder.poll(have))?;
-    let mut report = Report::new();
-    check_preamble(&outline.preamble, &mut report);
-    let Some(seen) = frames_in_place(&outline, &buffers) else { return Ok(None) };
-    let end = outline.length.saturating_sub(POSTAMBLE_LEN);
-    let footer = outline.others.iter().find(|frame| frame.frame_type().phase() == Some(Phase::Footer));
-    check_postamble(&outline.postamble, outline.length, footer.map_or(end, FrameRef::start), &mut report);
-    check_flags(outline.preamble.flags, seen, &mut report);
-    let preceders = outline.objects.iter().filter_map(|object| object.preceder.as_ref());
-    let bodies: Vec<Span> = outline.others.iter().chain(preceders).map(FrameRef::body).collect();
-    let metadata = drive::<_, crate::TensogramError>(source, &mut buffers, |have| {
-        let absent: Vec<Span> = bodies.iter().copied().filter(|body| have.get(*body).is_none()).collect();
-        if absent.is_empty() { full_metadata(have, &outline, &limits).map(Step::Done) } else { Ok(Step::Need(absent)) }
-    })?;
-    let spans = outline.objects.iter().map(|object| object.frame.span()).collect();
-    let (preamble, length) = (outline.preamble, outline.length);
-    let directory = Directory { preamble, length, objects: spans, walked: true, gap: None };
-    let object = |index| {
-        let head = ReadHead::with_directory(whole, &directory, index, limits)?;
-        let head = run(source, &mut Buffers::new(), head)?;
-        Ok(SurveyedObject { index, frame: head.frame, parts: head.parts, descriptor: Ok(head.descriptor) })
-    };
-    let objects = (0..outline.objects.len()).map(object).collect::<Result<_>>()?;
-    Ok(Some(Survey { preamble: Some(outline.preamble), metadata: Ok(metadata), objects, report }))
-}
-
-/// The flags that the frames of a message call for, when each stands right behind the last and has nothing odd about it.
-fn frames_in_place(outline: &Outline, have: &Buffers) -> Option<MessageFlags> {
-    let objects = outline.objects.iter().flat_map(|object| object.preceder.into_iter().chain([object.frame]));
-    let mut frames: Vec<FrameRef> = outline.others.iter().copied().chain(objects).collect();
-    frames.sort_by_key(FrameRef::start);
-    let mut seen = MessageFlags(0);
-    let mut end = PREAMBLE_LEN;
-    let padding =
-        |gap: Span| gap.is_empty() || gap.len() < 8 && have.get(gap).is_some_and(|gap| gap.iter().all(|b| *b == 0));
-    for frame in &frames {
-        let (frame_type, flags) = (frame.frame_type(), frame.header().flags);
-        let announced = announcement_of(frame_type);
-        let repeated = frame_type.phase() != Some(Phase::Body) && seen.contains(announced);
-        let odd = frame.content() != Some(FrameContent::Object) && flags.contains(FrameFlags::CBOR_AFTER_PAYLOAD);
-        if repeated || odd || flags.unknown() != 0 || !padding(Span::new(end, frame.start())) {
-            return None;
-        }
-        seen = seen | announced;
-        end = frame.end();
-    }
-    padding(Span::new(end, outline.length.saturating_sub(POSTAMBLE_LEN))).then_some(seen)
-}
-
-/// A message as a source of its own: positions count from its first byte.
-struct Within<'s, S: ?Sized> {
-    source: &'s S,
+/// The machine behind every survey: the answer does not depend on where the bytes come from. Positions in it count from the
+/// start of the message.
+pub(crate) struct ReadSurvey {
     message: Span,
+    limits: Limits,
+    state: State,
 }
 
-impl<S: ReadAt + ?Sized> ReadAt for Within<'_, S> {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.message.len())
+enum State {
+    /// The index says where to look; what it says is not believed, only fetched.
+    Ahead(Box<Locate>),
+    Follow(Box<ReadStructure>),
+    /// All frames are known; metadata and descriptors are to be read.
+    Describe(Box<Described>),
+    /// Not even the outer shell holds.
+    Broken(Box<ReadFirstMetadata>, Report),
+}
+
+struct Described {
+    frames: Frames,
+    report: Report,
+}
+
+impl ReadSurvey {
+    /// For the message that fills `message`.
+    pub(crate) fn new(message: Span, limits: Limits) -> Self {
+        Self { message, limits, state: State::Ahead(Box::new(Locate::new(message.len(), limits))) }
     }
 
-    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.source.read_exact_at(self.message.start.saturating_add(offset), buffer)
+    fn advance(&mut self, have: &(impl Lookup + ?Sized)) -> Step<Survey> {
+        let len = self.message.len();
+        loop {
+            self.state = match &mut self.state {
+                State::Ahead(locate) => {
+                    let follow = || State::Follow(Box::new(ReadStructure::new(len, self.limits)));
+                    if len == 0 || have.lookup(Span::new(0, len)).is_some() {
+                        follow()
+                    } else {
+                        match locate.poll(have) {
+                            Ok(Step::Need(spans)) if locate.is_by_index() => return Step::Need(spans),
+                            Ok(Step::Done(directory)) => {
+                                self.state = follow();
+                                let absent = missing(have, ahead(&directory));
+                                if !absent.is_empty() {
+                                    return Step::Need(absent);
+                                }
+                                continue;
+                            }
+                            // Without an index, or with one that cannot be true, frame after frame.
+                            Ok(Step::Need(_)) | Err(_) => follow(),
+                        }
+                    }
+                }
+                State::Follow(structure) => match structure.poll(have) {
+                    Step::Need(spans) => return Step::Need(spans),
+                    Step::Done(Some(frames)) => {
+                        let report = std::mem::take(&mut structure.report);
+                        State::Describe(Box::new(Described { frames, report }))
+                    }
+                    Step::Done(None) => {
+                        let report = std::mem::take(&mut structure.report);
+                        let first = ReadFirstMetadata::new(Span::new(0, len), self.limits);
+                        State::Broken(Box::new(first), report)
+                    }
+                },
+                State::Describe(described) => {
+                    let others = described.frames.others().iter().filter(|frame| is_read(frame)).map(FrameRef::body);
+                    let descriptors = described.frames.objects().iter().map(|object| object.parts.descriptor);
+                    let absent = missing(have, others.chain(descriptors).filter(|span| !span.is_empty()));
+                    if !absent.is_empty() {
+                        return Step::Need(absent);
+                    }
+                    let empty = State::Follow(Box::new(ReadStructure::new(len, self.limits)));
+                    let State::Describe(described) = std::mem::replace(&mut self.state, empty) else { continue };
+                    return Step::Done(described.survey(have, self.limits));
+                }
+                State::Broken(first, report) => {
+                    let metadata = match first.poll(have) {
+                        Ok(Step::Need(spans)) => return Step::Need(spans),
+                        Ok(Step::Done(metadata)) => Ok(metadata),
+                        Err(error) => Err(error),
+                    };
+                    let head = have.lookup(Span::new(0, len.min(PREAMBLE_LEN)));
+                    let preamble = head.and_then(|head| Preamble::read(head, 0).ok());
+                    let report = std::mem::take(report);
+                    return Step::Done(Survey { preamble, metadata, objects: Vec::new(), report });
+                }
+            };
+        }
     }
 }
+
+impl ReadMachine for ReadSurvey {
+    type Output = Survey;
+
+    fn poll(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<Survey>> {
+        let message = self.message;
+        in_source(message, Ok(self.advance(&Based::new(have, message.start))))
+    }
+}
+
+impl Described {
+    fn survey(self, have: &(impl Lookup + ?Sized), limits: Limits) -> Survey {
+        let options = ValidateOptions { limits, ..ValidateOptions::default() };
+        let Self { frames, mut report } = self;
+        let mut structure = frames.of(have);
+        report.extend(numbers::settle(&mut structure, &options));
+        let surveyed = |object: &ObjectEntry| SurveyedObject {
+            index: object.index,
+            frame: object.frame,
+            parts: object.parts,
+            descriptor: metadata::descriptor_of(&structure, object, &options),
+        };
+        let objects = structure.objects.iter().map(surveyed).collect();
+        let metadata = assembled(&structure, &options);
+        Survey { preamble: Some(structure.preamble), metadata, objects, report }
+    }
+}
+
+/// The frames whose bodies a survey reads.
+fn is_read(frame: &FrameRef) -> bool {
+    matches!(frame.content(), Some(FrameContent::Metadata | FrameContent::Preceder | FrameContent::Index))
+}
+
+/// What the walk will ask for, if the index is right: everything before the first object and after the last one, and of
+/// each object its header, its descriptor and what stands between it and the next.
+fn ahead(directory: &Directory) -> Vec<Span> {
+    let mut spans = Vec::with_capacity(directory.objects.len().saturating_mul(2).saturating_add(2));
+    let end = directory.objects.last().map_or(PREAMBLE_LEN, |last| last.end);
+    let first = directory.objects.first().map_or(directory.length, |first| first.start);
+    let (header, footer) = (Span::new(0, first), Span::new(end, directory.length));
+    let tail = Span::new(directory.length.saturating_sub(POSTAMBLE_LEN), directory.length);
+    spans.push(if header.len() <= MOST_AHEAD { header } else { Span::new(0, PREAMBLE_LEN) });
+    for object in &directory.objects {
+        // The padding of this frame and the header of the next one come with it.
+        let parts = head_and_tail(*object).into_iter().flatten();
+        let after = |span: Span| if span.end == object.end { span.end.saturating_add(BETWEEN) } else { span.end };
+        spans.extend(parts.map(|span| Span::new(span.start, after(span).min(directory.length))));
+    }
+    spans.push(if footer.len() <= MOST_AHEAD { footer } else { tail });
+    spans
+}
+
+/// Padding after a frame, and the header of the next one.
+const BETWEEN: u64 = ALIGNMENT + FRAME_HEADER_LEN;
 
 /// The last metadata frame with the preceders merged in.
-fn assembled(structure: &Structure<'_>, options: &ValidateOptions) -> Result<GlobalMetadata> {
+fn assembled<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Result<GlobalMetadata> {
     let frames = structure.others.iter();
     let is_metadata = |frame: &&FrameRef| frame.content() == Some(FrameContent::Metadata);
     let last = frames.clone().rfind(is_metadata);

@@ -1,13 +1,17 @@
 //! Surveys of the messages of files, whatever they are read from.
 
 use super::survey::{Survey, survey_source_with, survey_with};
-use crate::access::MessageIndex;
+use crate::access::{Glance, MessageIndex};
 use crate::error::Result;
+use crate::frame::FIRST_READ;
 use crate::options::DecodeOptions;
 use crate::read::TensogramFile;
+use fw_bytes::Span;
+use fw_source::ReadAt;
 
 impl TensogramFile {
-    /// What can be said about one message without decoding it, damaged or not; of one without faults no payload is read.
+    /// What can be said about one message without decoding it, damaged or not. Payloads are not read; where the frames of a
+    /// damaged message cannot be followed, the bytes up to the next frame are.
     ///
     /// # Errors
     /// As [`TensogramFile::message_span`]; faults of the message are part of the answer.
@@ -27,7 +31,7 @@ impl TensogramFile {
         }
     }
 
-    /// Surveys of several messages, in the order given.
+    /// Surveys of several messages, in the order given. Small neighbours are read together.
     ///
     /// # Errors
     /// As [`TensogramFile::survey`], for the first message that cannot be read.
@@ -40,24 +44,123 @@ impl TensogramFile {
     /// # Errors
     /// As [`TensogramFile::surveys`].
     pub fn surveys_with(&self, messages: &[MessageIndex], options: &DecodeOptions) -> Result<Vec<Survey>> {
-        messages.iter().map(|message| self.survey_with(*message, options)).collect()
+        Ok(self.surveys_of(messages, options, None)?.into_iter().flatten().collect())
+    }
+
+    /// Surveys of those of several messages that `wanted` does not rule out by a [`Glance`] at them; the others are `None`
+    /// and are not read any further. Messages of which there is no glance are surveyed.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::surveys`].
+    ///
+    /// ```
+    /// use fw_tensogram::{DecodeOptions, MessageBuilder, MessageIndex, TensogramFile, Value};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("steps.tgm");
+    /// let message = |step: i64| MessageBuilder::new().tensor(&[1], &[0u8])?.base("step", step).encode();
+    /// std::fs::write(&path, [message(0)?, message(6)?, message(12)?].concat())?;
+    /// let file = TensogramFile::open(&path)?;
+    /// let all: Vec<_> = (0..3).map(MessageIndex::FromStart).collect();
+    /// let six = Some(Value::from(6));
+    /// let found = file.surveys_where(&all, &DecodeOptions::default(), |glance| glance.value(0, &["step"]) == six)?;
+    /// assert!(found[0].is_none() && found[1].is_some() && found[2].is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn surveys_where(
+        &self,
+        messages: &[MessageIndex],
+        options: &DecodeOptions,
+        wanted: impl Fn(&Glance<'_>) -> bool + Sync,
+    ) -> Result<Vec<Option<Survey>>> {
+        self.surveys_of(messages, options, Some(&wanted))
+    }
+
+    fn surveys_of(
+        &self,
+        messages: &[MessageIndex],
+        options: &DecodeOptions,
+        wanted: Option<&Wanted<'_>>,
+    ) -> Result<Vec<Option<Survey>>> {
+        self.surveyed(&self.message_spans(messages)?, options, wanted)
+    }
+
+    fn surveyed(
+        &self,
+        spans: &[Span],
+        options: &DecodeOptions,
+        wanted: Option<&Wanted<'_>>,
+    ) -> Result<Vec<Option<Survey>>> {
+        let is_wanted = |beginning: &[u8]| match (wanted, Glance::of(beginning)) {
+            (Some(wanted), Some(glance)) => wanted(&glance),
+            _ => true,
+        };
+        let is_wanted = |beginning: &[u8]| wanted.is_none() || is_wanted(beginning);
+        let in_memory = |message: &[u8]| is_wanted(message).then(|| survey_with(message, options));
+        let mut surveys = Vec::with_capacity(spans.len());
+        let mut bytes = Vec::new();
+        let mut left = spans;
+        while let Some(first) = left.first() {
+            if let Some(message) = self.mapped().and_then(|map| first.slice_of(map, 0)) {
+                surveys.push(in_memory(message));
+                left = left.get(1..).unwrap_or_default();
+                continue;
+            }
+            let (run, rest) = left.split_at(neighbours(left));
+            left = rest;
+            let is_small = first.len() <= SMALL_MESSAGE;
+            let end = run.last().filter(|_| is_small).map_or(first.start.saturating_add(FIRST_READ), |last| last.end);
+            if is_small || wanted.is_some() {
+                bytes.resize(end.saturating_sub(first.start) as usize, 0);
+                self.backing().read_exact_at(first.start, &mut bytes)?;
+            }
+            if is_small {
+                surveys.extend(run.iter().map(|span| span.slice_of(&bytes, first.start).and_then(in_memory)));
+            } else {
+                let whole = || survey_source_with(self.backing(), *first, options);
+                surveys.push(is_wanted(&bytes).then(whole).transpose()?);
+            }
+        }
+        Ok(surveys)
     }
 }
+
+/// Whether a message is surveyed, after a glance at it.
+type Wanted<'w> = dyn Fn(&Glance<'_>) -> bool + Sync + 'w;
+
+/// How many of the first messages are read together: small ones that follow one another; one at least.
+fn neighbours(spans: &[Span]) -> usize {
+    let Some(first) = spans.first() else { return 0 };
+    let follows = |pair: &&[Span]| match pair {
+        [one, next] => {
+            let near = one.end <= next.start && next.start - one.end <= SMALL_MESSAGE;
+            near && one.len().max(next.len()) <= SMALL_MESSAGE && next.end - first.start <= MOST_TOGETHER
+        }
+        _ => false,
+    };
+    1 + spans.windows(2).take_while(follows).count()
+}
+
+/// Messages up to this are read whole: one read costs less than one for each part.
+const SMALL_MESSAGE: u64 = 32 << 10;
+/// Bytes read at a time.
+const MOST_TOGETHER: u64 = 1 << 20;
 
 #[cfg(feature = "async")]
 mod awaited {
     use super::Survey;
-    use crate::access::{MessageIndex, ObjectHead};
-    use crate::error::{Result, TensogramError};
+    use crate::access::MessageIndex;
+    use crate::error::Result;
     use crate::options::DecodeOptions;
     use crate::read::AsyncTensogramFile;
+    use crate::validate::survey::ReadSurvey;
     use futures_util::future::try_join_all;
     use fw_source::nonblocking::off_runtime;
     use std::sync::Arc;
 
     impl AsyncTensogramFile {
-        /// What a listing shows of one message: metadata and descriptors, without any payload. Of a damaged message in a
-        /// store it shows what can be read without its payloads; one in a local file is read whole, to say more.
+        /// What a listing shows of one message: metadata and descriptors, without any payload. Where the frames of a damaged
+        /// message cannot be followed, the bytes up to the next frame are read too.
         ///
         /// # Errors
         /// When the file cannot be read. Faults of the message are inside the survey.
@@ -71,20 +174,11 @@ mod awaited {
         /// As [`AsyncTensogramFile::survey`].
         pub async fn survey_with(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<Survey> {
             let index = message.into();
-            let options = DecodeOptions { verify_hash: false, ..options.clone() };
             if let Some(file) = self.local() {
-                let file = Arc::clone(file);
+                let (file, options) = (Arc::clone(file), options.clone());
                 return off_runtime(move || file.survey_with(index, &options)).await;
             }
-            let start = self.message_span(index).await?.start;
-            let directory = match fault(self.directory(index, &options.limits).await)? {
-                Err(error) => return Ok(Survey::of_parts(None, Err(error), Vec::new())),
-                Ok(directory) => directory,
-            };
-            let heads = self.heads(index, &options.limits).await?.into_iter();
-            let metadata = fault(self.metadata_with(index, &options).await)?;
-            let heads = heads.map(|head| head.map(|head| ObjectHead::clone(&head).rebased(start))).collect();
-            Ok(Survey::of_parts(Some(directory.preamble), metadata, heads))
+            self.learning(index, &options.limits, |message| ReadSurvey::new(message, options.limits)).await
         }
 
         /// Surveys of several messages, in the order given, with their requests side by side.
@@ -114,14 +208,6 @@ mod awaited {
                 surveys.extend(try_join_all(some.iter().map(|message| self.survey_with(*message, options))).await?);
             }
             Ok(surveys)
-        }
-    }
-
-    /// Faults of the message are part of a survey, failures of the source are not.
-    fn fault<T>(result: Result<T>) -> Result<Result<T>> {
-        match result {
-            Err(error @ (TensogramError::Remote(_) | TensogramError::Io(_))) => Err(error),
-            read => Ok(read),
         }
     }
 }

@@ -82,7 +82,7 @@ flag_word! {
 flag_word! {
     /// The flags of a frame, in its header (TG-4.1).
     FrameFlags {
-        /// The descriptor stands behind the payload (data objects only).
+        /// The descriptor comes after the payload (data objects only).
         CBOR_AFTER_PAYLOAD = 0x0001;
         /// The hash slot holds a digest.
         HASH_PRESENT = 0x0002;

@@ -133,7 +133,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingEncoder<W> {
 
     fn take(&mut self) -> Result<StreamingEncoder<Vec<u8>>> {
         self.inner.take().ok_or_else(|| {
-            let message = "an earlier write to the sink failed or was given up; the message cannot go on";
+            let message = "an earlier write to the sink failed or was given up; the message cannot be continued";
             TensogramError::Framing(Fault::misuse("stream_broken", message))
         })
     }

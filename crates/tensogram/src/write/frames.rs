@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::pipeline::Prepared;
 use crate::wire::{ALIGNMENT, FRAME_END, FRAME_HEADER_LEN, FrameFlags, FrameHeader, FrameType};
 use fw_bytes::checksum::{Xxh3, xxh3_64};
+use fw_bytes::interrupt;
 use fw_codec::finite;
 use std::io::{self, Write};
 
@@ -88,6 +89,7 @@ fn write_body(
     let mut looked_at = 0u64;
     for (part, unchecked) in parts(object) {
         for piece in part.chunks(piece_len) {
+            interrupt::check();
             if unchecked {
                 let width = dtype.byte_width().unwrap_or(1) as u64;
                 finite::check_finite_from(looked_at / width, piece, dtype, order)?;

@@ -91,7 +91,7 @@ impl<W: Write> StreamingEncoder<W> {
     pub fn write_preceder(&mut self, entry: &MetadataMap) -> Result<()> {
         check_client_entry(entry)?;
         if self.preceder.is_some() {
-            let message = "a preceder is already waiting for its object";
+            let message = "a preceder was already written; write its object first";
             return Err(TensogramError::Framing(Fault::misuse("preceder_not_followed_by_object", message)));
         }
         let body = GlobalMetadata { base: vec![entry.clone()], ..GlobalMetadata::default() }.to_cbor();
@@ -172,7 +172,7 @@ impl<W: Write> StreamingEncoder<W> {
 
     fn end(&mut self) -> Result<()> {
         if self.preceder.is_some() {
-            let message = "a preceder waits for an object that never came";
+            let message = "a preceder was written without an object after it";
             return Err(TensogramError::Framing(Fault::misuse("dangling_preceder", message)));
         }
         check_base_count(self.metadata.base.len(), self.entries.len())?;
@@ -226,7 +226,7 @@ impl<W: Write> StreamingEncoder<W> {
 
     fn attempt<T>(&mut self, write: impl FnOnce(&mut W, bool) -> Result<T>) -> Result<T> {
         if self.broken {
-            let message = "an earlier write to the sink failed; the message cannot go on";
+            let message = "an earlier write to the sink failed; the message cannot be continued";
             return Err(TensogramError::Framing(Fault::misuse("stream_broken", message)));
         }
         let result = write(&mut self.sink, self.options.hashing);

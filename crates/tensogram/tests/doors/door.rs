@@ -249,7 +249,7 @@ macro_rules! message_door {
             }
 
             fn survey(&$self, $index: MessageIndex, $options: &DecodeOptions) -> Result<Survey> {
-                $open.map(|message| survey_with(&message.bytes(), $options)).map_err($place)
+                $self.surveyed($index, $options).map_err($place)
             }
 
             fn decode(&$self, $index: MessageIndex, $options: &DecodeOptions) -> Result<DecodedMessage> {
@@ -353,6 +353,10 @@ impl Slice<'_> {
         decode(self.message, options)
     }
 
+    fn surveyed(&self, _: MessageIndex, options: &DecodeOptions) -> Result<Survey> {
+        Ok(survey_with(self.message, options))
+    }
+
     fn placed(&self, index: MessageIndex, error: TensogramError) -> TensogramError {
         let path = match index {
             MessageIndex::FromStart(index) => format!("message[{index}]"),
@@ -369,5 +373,13 @@ impl Owned {
 
     fn whole(&self, index: MessageIndex, options: &DecodeOptions) -> Result<DecodedMessage> {
         self.0.message_with(index, options)?.decode(options)
+    }
+
+    /// A message that cannot be opened is surveyed by its bytes.
+    fn surveyed(&self, index: MessageIndex, options: &DecodeOptions) -> Result<Survey> {
+        match self.0.message_with(index, options) {
+            Ok(message) => Ok(survey_with(&message.bytes(), options)),
+            Err(_) => Ok(survey_with(&self.0.read_message(index)?, options)),
+        }
     }
 }

@@ -3,8 +3,11 @@
 
 mod answer; // what came out, in a form that can be compared
 mod door; // the ways in
+mod large; // surveys of messages that are fetched in parts
 mod owned; // what outlives the call
 mod requests; // what is asked
+#[path = "../common/source.rs"]
+mod source; // a source that counts
 
 use answer::Answer;
 use door::{Door, Doors};

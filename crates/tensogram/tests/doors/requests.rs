@@ -30,13 +30,14 @@ pub(crate) fn all(message: &Slice<'_>) -> Vec<Request> {
     let options = DecodeOptions::default();
     // Many objects are alike; the first few, and one past the last.
     let count = message.object_count(index, &options).unwrap_or(1);
-    let mut requests =
-        vec![Request::Metadata, Request::FirstMetadata, Request::Descriptors, Request::ObjectCount, Request::Message];
-    // What a survey says about faults depends on how much of the message it may read.
-    let is_readable = message.descriptors(index, &options).is_ok();
-    if is_readable && fw_tensogram::survey(message.message).report.findings().is_empty() {
-        requests.push(Request::Survey);
-    }
+    let mut requests = vec![
+        Request::Metadata,
+        Request::FirstMetadata,
+        Request::Descriptors,
+        Request::ObjectCount,
+        Request::Survey,
+        Request::Message,
+    ];
     for object in (0..count.min(3)).chain([count]) {
         let head = message.object_head(index, object, &options).ok();
         let descriptor = head.as_ref().map(|head| &head.descriptor);
@@ -72,7 +73,7 @@ impl Request {
             Self::FirstMetadata => Answer::of(door.first_metadata(message, options)),
             Self::Descriptors => Answer::of(door.descriptors(message, options)),
             Self::ObjectCount => Answer::of(door.object_count(message, options)),
-            Self::Survey => Answer::of(door.survey(message, &DecodeOptions::default())),
+            Self::Survey => Answer::of(door.survey(message, options)),
             Self::Message => Answer::of(door.decode(message, options)),
             Self::Head(object) => Answer::of(door.object_head(message, *object, options)),
             Self::Object(object) => Answer::of(door.object(message, *object, options)),

@@ -13,4 +13,4 @@ pub use read::{item_len, read_value, truncated};
 pub use value::Value;
 pub use write::{encode, encode_text_map, write_array_head, write_map_head, write_text, write_unsigned, write_value};
 
-pub(super) use plain::Plain;
+pub(crate) use plain::Plain;

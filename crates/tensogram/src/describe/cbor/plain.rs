@@ -89,6 +89,56 @@ impl<'b> Plain<'b> {
         Some(value)
     }
 
+    /// The next item, nested at most `depth` deep, as it stands.
+    pub(crate) fn item(&mut self, depth: u32) -> Option<&'b [u8]> {
+        let all = self.rest;
+        self.skip(depth)?;
+        all.get(..all.len().checked_sub(self.rest.len())?)
+    }
+
+    /// Passes over the next item, nested at most `depth` deep.
+    pub(crate) fn skip(&mut self, depth: u32) -> Option<()> {
+        let deeper = depth.checked_sub(1)?;
+        let first = *self.rest.first()?;
+        match first & 0xe0 {
+            UNSIGNED | NEGATIVE => drop(self.argument(first & 0xe0)?),
+            BYTES => {
+                let len = usize::try_from(self.argument(BYTES)?).ok()?;
+                self.rest = self.rest.get(len..)?;
+            }
+            TEXT => drop(self.text()?),
+            ARRAY => (0..self.argument(ARRAY)?).try_for_each(|_| self.skip(deeper))?,
+            MAP => (0..self.map()?).try_for_each(|_| {
+                self.text()?;
+                self.skip(deeper)
+            })?,
+            _ => {
+                let len = match first {
+                    FALSE..=NULL => 1,
+                    HALF => 3,
+                    SINGLE => 5,
+                    DOUBLE => 9,
+                    // Tags, and whatever else is rare.
+                    _ => return None,
+                };
+                self.rest = self.rest.get(len..)?;
+            }
+        }
+        Some(())
+    }
+
+    /// The value of a key of the map that is next; `None` also when the key comes twice.
+    pub(crate) fn member(mut self, key: &str) -> Option<Self> {
+        let mut found = None;
+        for _ in 0..self.map()? {
+            if self.text()? == key && found.replace(self).is_some() {
+                return None;
+            }
+            self.skip(u32::MAX)?;
+        }
+        found
+    }
+
     /// Items of `N` bytes that begin as the next one does, as long as they follow one another and there is room.
     fn alike<const N: usize>(&mut self, room: &mut [u64], number: impl Fn([u8; N]) -> u64) -> usize {
         let (items, _) = self.rest.as_chunks::<N>();
@@ -121,6 +171,13 @@ impl<'b> Plain<'b> {
 /// Numbers read at a time.
 const BLOCK: usize = 64;
 const UNSIGNED: u8 = 0x00;
+const NEGATIVE: u8 = 0x20;
+const BYTES: u8 = 0x40;
 const TEXT: u8 = 0x60;
 const ARRAY: u8 = 0x80;
 const MAP: u8 = 0xa0;
+const FALSE: u8 = 0xf4;
+const NULL: u8 = 0xf6;
+const HALF: u8 = 0xf9;
+const SINGLE: u8 = 0xfa;
+const DOUBLE: u8 = 0xfb;

@@ -37,7 +37,7 @@ pub fn item_len(bytes: &[u8], at: u64) -> Result<Option<u64>> {
 
 /// The error of an item that ends too early, at `at`.
 pub fn truncated(at: u64) -> TensogramError {
-    TensogramError::Metadata(Fault::format("cbor_malformed", "CBOR item is cut short").at(at))
+    TensogramError::Metadata(Fault::format("cbor_malformed", "CBOR item is truncated").at(at))
 }
 
 struct Reader<'b> {

@@ -84,13 +84,26 @@ impl TensogramFile {
         self.appender(&AppendOptions::default())?.append_message(message)
     }
 
-    /// Locks the file for writing, until the appender is dropped, and looks at what stands behind the last message.
+    /// Locks the file for writing, until the appender is dropped, and looks at what comes after the last message.
     ///
     /// # Errors
-    /// `Framing`, code `torn_tail`, when bytes behind the last message belong to none and the policy is
+    /// `Framing`, code `torn_tail`, when bytes after the last message are not part of any message and the policy is
     /// [`TailPolicy::Error`]; `Io` of kind `WouldBlock` when another writer has the lock, `Unsupported` for mapped files, or
     /// when another file stands at the path by now.
     pub fn appender(&self, options: &AppendOptions) -> Result<Appender<'_>> {
+        self.locked(options).map(|locked| Appender::new(Owner::Borrowed(self), locked, options))
+    }
+
+    /// The same, with the file kept in the appender: for writers that hold files over time.
+    ///
+    /// # Errors
+    /// As [`TensogramFile::appender`].
+    pub fn into_appender(self, options: &AppendOptions) -> Result<Appender<'static>> {
+        let locked = self.locked(options)?;
+        Ok(Appender::new(Owner::Owned(Box::new(self)), locked, options))
+    }
+
+    fn locked(&self, options: &AppendOptions) -> Result<Locked> {
         let Some(source) = self.backing.file() else {
             let error = io::Error::new(io::ErrorKind::Unsupported, "a mapped file cannot be appended to");
             return Err(named(&self.path, &error).into());
@@ -116,8 +129,7 @@ impl TensogramFile {
                 TailPolicy::Keep => {}
             }
         }
-        let behind_junk = last < end;
-        Ok(Appender { owner: self, file, end, behind_junk, in_pieces: false, durability: options.durability })
+        Ok(Locked { file, end, behind_junk: last < end })
     }
 
     /// The end of the last message, the number of messages inside what is behind it, and the end of the file: all of one
@@ -134,7 +146,7 @@ impl TensogramFile {
                 return Ok((last, inside, end));
             }
         }
-        let text = "another writer adds to the file without asking for the lock";
+        let text = "another writer appended to the file without taking the lock";
         Err(named(&self.path, &io::Error::new(io::ErrorKind::WouldBlock, text)).into())
     }
 }
@@ -145,7 +157,7 @@ impl TensogramFile {
 /// [`StreamingEncoder`](crate::StreamingEncoder): `StreamingEncoder::new(&mut appender, …)`.
 #[derive(Debug)]
 pub struct Appender<'f> {
-    owner: &'f TensogramFile,
+    owner: Owner<'f>,
     file: File,
     end: u64,
     /// Whether bytes that belong to no message stand before `end`.
@@ -153,6 +165,38 @@ pub struct Appender<'f> {
     /// Whether bytes were written piece by piece, of which nobody knows yet that they are whole messages.
     in_pieces: bool,
     durability: Durability,
+}
+
+/// The file that an appender writes to.
+#[derive(Debug)]
+enum Owner<'f> {
+    Borrowed(&'f TensogramFile),
+    Owned(Box<TensogramFile>),
+}
+
+impl std::ops::Deref for Owner<'_> {
+    type Target = TensogramFile;
+
+    fn deref(&self) -> &TensogramFile {
+        match self {
+            Self::Borrowed(file) => file,
+            Self::Owned(file) => file,
+        }
+    }
+}
+
+/// A file under lock, and what stands at its end.
+struct Locked {
+    file: File,
+    end: u64,
+    behind_junk: bool,
+}
+
+impl<'f> Appender<'f> {
+    fn new(owner: Owner<'f>, locked: Locked, options: &AppendOptions) -> Self {
+        let Locked { file, end, behind_junk } = locked;
+        Self { owner, file, end, behind_junk, in_pieces: false, durability: options.durability }
+    }
 }
 
 impl Appender<'_> {
@@ -246,8 +290,8 @@ impl Appender<'_> {
         }
         self.file.set_len(message.start).map_err(|error| named(&self.owner.path, &error))?;
         self.end = message.start;
-        let text = "the bytes behind the last message would swallow the new one, or be taken for messages; truncate them, or \
-                    recover first";
+        let text = "the bytes after the last message would corrupt the new one, or be read as messages; truncate them, or \
+                    recover the file first";
         let fault = Fault::new(ErrorKind::Format, "torn_tail", text);
         Err(TensogramError::Framing(fault.at(message.start)))
     }
@@ -311,7 +355,8 @@ fn is_another(_: &File, _: &File) -> io::Result<bool> {
 const SETTLING: usize = 16;
 
 fn torn(at: u64, end: u64, inside: usize) -> TensogramError {
-    let mut text = format!("torn tail at byte {at}: {} bytes behind the last message belong to none", end - at);
+    let mut text =
+        format!("torn tail at byte {at}: {} bytes after the last message are not part of any message", end - at);
     if inside > 0 {
         text += &format!("; whole messages in the payload of the unfinished one: {inside}");
     }

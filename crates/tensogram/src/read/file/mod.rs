@@ -145,13 +145,23 @@ impl TensogramFile {
     /// Where a message is now, by any count.
     pub(crate) fn known(&self, message: MessageIndex) -> Result<KnownMessage> {
         let list = self.refreshed()?;
+        self.found(&list, message)
+    }
+
+    /// Where messages are now; the file is looked at once for all of them.
+    pub(crate) fn message_spans(&self, messages: &[MessageIndex]) -> Result<Vec<Span>> {
+        let list = self.refreshed()?;
+        messages.iter().map(|message| Ok(self.found(&list, *message)?.span)).collect()
+    }
+
+    fn found(&self, list: &List, message: MessageIndex) -> Result<KnownMessage> {
         list.find(message).ok_or_else(|| match list.shrunk() {
             Some((was, now)) => {
-                let text = format!("no {message}: the file had {was} bytes and has {now} now");
+                let text = format!("{message} does not exist: the file had {was} bytes and has {now} now");
                 named(&self.path, &io::Error::new(io::ErrorKind::UnexpectedEof, text)).into()
             }
             None => {
-                let text = format!("no {message}, {} has {}", self.path.display(), list.spans().len());
+                let text = format!("{message} does not exist: {} has {}", self.path.display(), list.spans().len());
                 TensogramError::Framing(Fault::misuse("message_index_out_of_range", text))
             }
         })
@@ -190,7 +200,7 @@ impl TensogramFile {
         let index = message.into();
         let span = self.message_span(index)?;
         let Some(bytes) = self.mapped().and_then(|map| span.slice_of(map, 0)) else {
-            let message = format!("{} is not mapped; open_mmap hands out views", self.path.display());
+            let message = format!("{} is not mapped; views require open_mmap", self.path.display());
             return Err(TensogramError::Framing(Fault::misuse("not_mapped", message)));
         };
         MessageView::in_file(bytes, options, Origin::new(index, span.start))

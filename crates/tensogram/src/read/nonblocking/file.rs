@@ -135,7 +135,7 @@ impl AsyncTensogramFile {
                 Ok(Some(span)) => return Ok(KnownMessage { span, version: 0 }),
                 Ok(None) => self.advance(&mut scans, Some(message)).await?,
                 Err(count) => {
-                    let text = format!("no {message}, {} has {count}", self.inner.name);
+                    let text = format!("{message} does not exist: {} has {count}", self.inner.name);
                     return Err(TensogramError::Framing(Fault::misuse("message_index_out_of_range", text)));
                 }
             }

@@ -306,10 +306,31 @@ impl AsyncTensogramFile {
         self.run_off(index, machine, spans).await
     }
 
-    /// Where the objects of a message are; kept for the next read under the same limits. Positions count from the start
-    /// of the message.
-    pub(crate) async fn directory(&self, index: MessageIndex, limits: &Limits) -> Result<Arc<Directory>> {
-        self.directory_at(index, self.known(index).await?, limits).await
+    /// Runs a machine on a message and keeps what it fetched of the directory and of the heads of the objects, which reads
+    /// of the objects would fetch again.
+    pub(crate) async fn learning<M: ReadMachine>(
+        &self,
+        index: MessageIndex,
+        limits: &Limits,
+        machine: impl FnOnce(Span) -> M,
+    ) -> Result<M::Output> {
+        let known = self.known(index).await?;
+        let mut buffers = Buffers::new();
+        let output = self.run_in(&mut buffers, index, machine(known.span)).await?;
+        if self.layout(known, limits).directory.is_some() {
+            return Ok(output);
+        }
+        // Faults are left to the reads that meet them.
+        if let Ok(directory) = self.run_in(&mut buffers, index, ReadDirectory::new(known.span, *limits)).await {
+            let head = |object| ReadHead::with_directory(known.span, &directory, object, *limits);
+            let heads = ReadHeads::new((0..directory.objects.len()).map(head));
+            let heads = self.run_in(&mut buffers, index, heads).await?;
+            self.lock().learn(known, limits, |layout| {
+                layout.heads.extend(heads.into_iter().flatten().map(|head| (head.index, Arc::new(head))));
+                layout.directory = Some(Arc::new(directory));
+            });
+        }
+        Ok(output)
     }
 
     async fn fetched(&self, span: Span) -> Result<Bytes> {
@@ -352,10 +373,6 @@ impl AsyncTensogramFile {
     }
 
     /// The heads of all objects of one message, by one plan. Errors of the message are inside, those of the source are not.
-    pub(crate) async fn heads(&self, index: MessageIndex, limits: &Limits) -> Result<Vec<Result<Arc<ObjectHead>>>> {
-        self.heads_at(index, self.known(index).await?, limits).await
-    }
-
     async fn heads_at(
         &self,
         index: MessageIndex,
