@@ -93,14 +93,12 @@ impl<T> Node<T> {
         self.comments.iter().skip(first).chain(&self.trailing).flat_map(Comment::words).collect()
     }
 
-    /// The same for a declaration with a body, where what stands behind a closing brace on a line of its own is about
-    /// the brace.
+    /// The same for a declaration with a body. A comment after its closing brace is about the brace: formatting may move the brace
+    /// to a line of its own, and must not change what is documented.
     pub fn body_docs(&self) -> Vec<String> {
-        let behind: usize = self.trailing.iter().map(|comment| comment.words().len()).sum();
+        let after: usize = self.trailing.iter().map(|comment| comment.words().len()).sum();
         let mut docs = self.docs();
-        if !self.spread.one_line {
-            docs.truncate(docs.len() - behind);
-        }
+        docs.truncate(docs.len() - after);
         docs
     }
 }

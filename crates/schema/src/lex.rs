@@ -115,7 +115,7 @@ impl Lexer<'_> {
                 self.at = self.text.len();
                 let opened = Span { file: self.file, start: start as u32, end: start as u32 + 2 };
                 self.diagnostics.push(
-                    Diagnostic::new(Code::UnterminatedComment, opened, "this comment never ends")
+                    Diagnostic::new(Code::UnterminatedComment, opened, "unterminated comment")
                         .hint("close it with `*/`"),
                 );
             }

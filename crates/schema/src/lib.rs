@@ -25,6 +25,7 @@ mod parse; // tokens to tree
 pub mod layout; // drafts to bytes: the model every consumer reads
 mod resolve; // tree to checked drafts, and these to the layout
 mod record; // what a frame reader looks up
+mod bundle; // a schema as text that travels with its data
 
 // Tools on the same tree and model.
 mod format; // canonical text
@@ -34,6 +35,7 @@ mod diff; // wire compatibility of two schemas
 #[cfg(feature = "testing")]
 pub mod testing; // random valid schemas
 
+pub use bundle::Bundle;
 pub use diagnose::{Class, Code, Diagnostic, Diagnostics};
 pub use diff::{Diff, MessageDiff, Reason, Verdict, Weight, diff};
 pub use format::format;
@@ -41,5 +43,5 @@ pub use layout::{Schema, Variable};
 pub use map::{layout_text, layout_text_of};
 pub use parse::parse_text;
 pub use record::{Record, records};
-pub use resolve::{Compilation, IdRoom, Options, check, check_text, check_with};
+pub use resolve::{Compilation, IdRoom, Options, check, check_all, check_text, check_with};
 pub use source::{Disk, Loader, Memory};

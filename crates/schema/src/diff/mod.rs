@@ -135,8 +135,10 @@ pub fn diff(old: &Schema, new: &Schema) -> Diff {
 fn moved_or_gone(old: &Schema, new: &Schema, id: u16, before: &Message) -> MessageDiff {
     let name = old.qualified(before);
     let words = match new.find(&name).and_then(|after| after.id) {
-        Some(now) => format!("the effective id changed from {id} to {now}: neither peer knows the other's frames"),
-        None => "removed: newer peers do not know its frames".to_owned(),
+        Some(now) => {
+            format!("the effective id changed from {id} to {now}: neither peer recognises the frames of the other")
+        }
+        None => "removed: newer peers do not recognise its frames".to_owned(),
     };
     MessageDiff { name, id, verdict: Verdict::Broken, reasons: vec![Reason { weight: Weight::Break, words }] }
 }

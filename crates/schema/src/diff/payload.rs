@@ -16,7 +16,7 @@ pub(super) struct Direction<'a> {
     nested_seen: HashSet<(MessageIndex, MessageIndex, End)>,
 }
 
-/// What stands behind the bytes of a part.
+/// What comes after the bytes of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum End {
     /// The payload ends: what is missing takes its default, what is left over is ignored.

@@ -7,7 +7,7 @@ use crate::layout::{Discriminator, Member, Message, Type, Union, UnionWire};
 /// How a member gets from one peer to the other.
 #[derive(Clone, Copy)]
 struct Passage {
-    /// What stands behind the bytes of a member that both know.
+    /// What comes after the bytes of a member that both know.
     end: End,
     /// An unknown tag hides what follows it.
     blind: bool,

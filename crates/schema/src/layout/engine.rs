@@ -3,8 +3,8 @@
 use super::draft::{Draft, DraftField, DraftUnion, WantedTag};
 use super::magic;
 use super::model::{
-    Discriminator, Element, Enum, Field, Member, Message, MessageIndex, Package, Sizes, Type, Union, UnionWire,
-    Variable,
+    Discriminator, Element, Enum, Field, Member, Message, MessageIndex, Package, PackageIndex, Sizes, Type, Union,
+    UnionWire, Variable,
 };
 use super::schema::Schema;
 use crate::diagnose::{Code, Diagnostic, Faults};
@@ -347,7 +347,7 @@ impl Engine<'_> {
         let mut tags: HashMap<u16, Span> = HashMap::new();
         if discriminator == Discriminator::FieldOrder && union.members.len() > 255 {
             let message = format!("oneof `{}` has {} members", union.name.text, union.members.len());
-            self.report(Code::OneofTooManyMembers, union.name.site.0, message, "a one-byte tag knows 255");
+            self.report(Code::OneofTooManyMembers, union.name.site.0, message, "a one-byte tag has room for 255");
             return None;
         }
         let mut out = Vec::new();
@@ -449,7 +449,7 @@ impl Engine<'_> {
                 for name in presented.get(&inner).cloned().unwrap_or_default() {
                     if let Some(other) = names.get(&name) {
                         let message =
-                            format!("flattening `{}` brings in `{name}`, which is there already", field.name.text);
+                            format!("flattening `{}` brings in `{name}`, which already exists", field.name.text);
                         self.diagnostics.push(
                             Diagnostic::new(Code::FlattenCollision, field.name.site.0, message)
                                 .related(*other, "the other is")
@@ -494,8 +494,12 @@ fn ids(packages: &[Package], messages: &[Message], diagnostics: &mut Faults) -> 
             continue;
         };
         let first = &messages[first.get()];
-        // Within a package this is an error of its own, and so is a package without its id.
-        if first.package == message.package || packages.iter().any(|package| package.id.is_none()) {
+        // Within a package this is an error of its own, and so is a package without its id among those it is used with.
+        let without_id = |index: PackageIndex| {
+            let used = packages.iter().any(|other| other.imports.contains(&index));
+            packages[index.get()].id.is_none() && (used || !packages[index.get()].imports.is_empty())
+        };
+        if first.package == message.package || without_id(first.package) || without_id(message.package) {
             continue;
         }
         let owner = &packages[first.package.get()].name;

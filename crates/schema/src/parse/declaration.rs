@@ -135,7 +135,7 @@ impl Parser<'_> {
         if let Some(label) = self.label() {
             let word = label.keyword();
             self.diagnostics.push(
-                Diagnostic::new(Code::RepeatedMember, token.span, format!("`{word}` has no place in a oneof"))
+                Diagnostic::new(Code::RepeatedMember, token.span, format!("`{word}` is not allowed in a oneof"))
                     .hint("put the array into a message and make that the member's type"),
             );
         }

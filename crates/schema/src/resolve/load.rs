@@ -18,9 +18,8 @@ pub(super) struct Loaded {
     pub(super) import_missing: bool,
 }
 
-/// Reads the root and everything it imports, each file once, an importing file before what it imports.
-pub(super) fn load(loader: &dyn Loader, root: &Path, diagnostics: &mut Faults) -> (SourceMap, Vec<Loaded>) {
-    let root_dir = root.parent().map(Path::to_path_buf).unwrap_or_default();
+/// Reads the roots and everything they import, each file once, an importing file before what it imports.
+pub(super) fn load(loader: &dyn Loader, roots: &[&Path], diagnostics: &mut Faults) -> (SourceMap, Vec<Loaded>) {
     let mut state = Loading {
         loader,
         sources: SourceMap::default(),
@@ -29,43 +28,8 @@ pub(super) fn load(loader: &dyn Loader, root: &Path, diagnostics: &mut Faults) -
         known: HashMap::new(),
         diagnostics,
     };
-    let Some(identity) = loader.identify(root) else {
-        let id = state.sources.add(root.to_path_buf(), String::new());
-        let message = format!("{} is not a readable file", root.display());
-        state.diagnostics.push(Diagnostic::new(Code::ImportNotFound, start_of(id), message));
-        return (state.sources, state.files);
-    };
-    state.read(root.to_path_buf(), identity, None);
-
-    // Depth first without recursion: (file, how many of its imports are done).
-    let mut stack = if state.files.is_empty() { Vec::new() } else { vec![(0, 0)] };
-    while let Some((at, done)) = stack.pop() {
-        let Some((path, span)) = state.wanted[at].get(done).cloned() else { continue };
-        stack.push((at, done + 1));
-        let own_dir = state.sources.file(state.files[at].id).and_then(|file| file.path.parent()).map(Path::to_path_buf);
-        let candidates = [root_dir.join(&path), own_dir.unwrap_or_default().join(&path)];
-        let found = candidates.into_iter().find_map(|shown| loader.identify(&shown).map(|identity| (shown, identity)));
-        let Some((shown, identity)) = found else {
-            state.files[at].import_missing = true;
-            state.diagnostics.push(
-                Diagnostic::new(Code::ImportNotFound, span, format!("no file `{path}` to import"))
-                    .hint("a path is tried from the directory of the root file, then from that of the importing file"),
-            );
-            continue;
-        };
-        let (target, new) = match state.known.get(&identity) {
-            Some(target) => (*target, false),
-            None => (state.read(shown, identity, Some(span)), true),
-        };
-        match target {
-            Some(target) => {
-                state.files[at].imports.push((target, span));
-                if new {
-                    stack.push((target, 0));
-                }
-            }
-            None => state.files[at].import_missing = true,
-        }
+    for root in roots {
+        state.root(root);
     }
     (state.sources, state.files)
 }
@@ -89,6 +53,53 @@ struct Loading<'a> {
 }
 
 impl Loading<'_> {
+    /// Reads a root and what it imports, unless an earlier root has imported it.
+    fn root(&mut self, root: &Path) {
+        let root_dir = root.parent().map(Path::to_path_buf).unwrap_or_default();
+        let Some(identity) = self.loader.identify(root) else {
+            let id = self.sources.add(root.to_path_buf(), String::new());
+            let message = format!("{} is not a readable file", root.display());
+            self.diagnostics.push(Diagnostic::new(Code::ImportNotFound, start_of(id), message));
+            return;
+        };
+        if self.known.contains_key(&identity) {
+            return;
+        }
+        let first = self.read(root.to_path_buf(), identity, None);
+
+        // Depth first without recursion: (file, how many of its imports are done).
+        let mut stack: Vec<(usize, usize)> = first.map(|at| (at, 0)).into_iter().collect();
+        while let Some((at, done)) = stack.pop() {
+            let Some((path, span)) = self.wanted[at].get(done).cloned() else { continue };
+            stack.push((at, done + 1));
+            let own = self.sources.file(self.files[at].id).and_then(|file| file.path.parent()).map(Path::to_path_buf);
+            let candidates = [root_dir.join(&path), own.unwrap_or_default().join(&path)];
+            let identified = |shown: PathBuf| self.loader.identify(&shown).map(|identity| (shown, identity));
+            let Some((shown, identity)) = candidates.into_iter().find_map(identified) else {
+                self.files[at].import_missing = true;
+                self.diagnostics.push(
+                    Diagnostic::new(Code::ImportNotFound, span, format!("no file `{path}` to import")).hint(
+                        "a path is tried from the directory of the root file, then from that of the importing file",
+                    ),
+                );
+                continue;
+            };
+            let (target, new) = match self.known.get(&identity) {
+                Some(target) => (*target, false),
+                None => (self.read(shown, identity, Some(span)), true),
+            };
+            match target {
+                Some(target) => {
+                    self.files[at].imports.push((target, span));
+                    if new {
+                        stack.push((target, 0));
+                    }
+                }
+                None => self.files[at].import_missing = true,
+            }
+        }
+    }
+
     /// Reads and parses a file; `None` after a reported fault.
     fn read(&mut self, path: PathBuf, identity: PathBuf, import: Option<Span>) -> Option<usize> {
         let bytes = match self.loader.read(&path) {

@@ -202,7 +202,7 @@ impl Drafting<'_> {
                 Diagnostic::new(
                     Code::ExtensionWithOneof,
                     span,
-                    "extension fields cannot stand in a message with a oneof",
+                    "extension fields are not allowed in a message with a oneof",
                 )
                 .hint("unions come last on the wire; add extension members to the oneof instead"),
             );

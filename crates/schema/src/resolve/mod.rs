@@ -86,8 +86,24 @@ pub fn check_text(name: &str, text: &str) -> Compilation {
 
 /// Compiles a schema from any source, with options.
 pub fn check_with(loader: &dyn Loader, root: &Path, options: &Options) -> Compilation {
+    check_all(loader, &[root], options)
+}
+
+/// Compiles several schemas and what they import into one, in which their packages stand beside each other.
+///
+/// ```
+/// use fw_schema::{Memory, Options, check_all};
+/// use std::path::Path;
+///
+/// let files = Memory::new()
+///     .with("a.sf", "package aaa; message A { option msgid = 1; uint8 x = 1; }")
+///     .with("b.sf", "package bbb; message B { option msgid = 2; uint8 x = 1; }");
+/// let both = check_all(&files, &[Path::new("a.sf"), Path::new("b.sf")], &Options::default());
+/// assert_eq!(both.into_result().unwrap().packages().len(), 2);
+/// ```
+pub fn check_all(loader: &dyn Loader, roots: &[&Path], options: &Options) -> Compilation {
     let mut diagnostics = Faults::default();
-    let (sources, files) = load::load(loader, root, &mut diagnostics);
+    let (sources, files) = load::load(loader, roots, &mut diagnostics);
     let packages = package::packages(&files, &mut diagnostics);
     let mut symbols = symbol::declare(&files, packages, &mut diagnostics);
     let drafts = message::draft(&files, &mut symbols, *options, &mut diagnostics);

@@ -52,9 +52,12 @@ pub(super) fn packages(files: &[Loaded], diagnostics: &mut Faults) -> Packages {
     let faulty = explicit_ids(files, &mut packages, diagnostics);
     inherit(&mut packages.list);
 
-    if packages.list.len() > 1 && !faulty {
-        for (package, span) in packages.list.iter().zip(&names).filter(|(package, _)| package.id.is_none()) {
-            let message = format!("package `{}` has no id, and {} packages are loaded", package.name, names.len());
+    if !faulty {
+        // Schemas that know nothing of each other may have no ids; their messages must differ in id all the same.
+        let related = related(packages.list.len(), &edges);
+        let without = packages.list.iter().zip(&names).zip(related).filter(|((package, _), _)| package.id.is_none());
+        for ((package, span), together) in without.filter(|(_, together)| *together > 1) {
+            let message = format!("package `{}` has no id, and {together} packages are loaded", package.name);
             diagnostics.push(
                 Diagnostic::new(Code::PackageIdMissing, *span, message)
                     .hint("add `option pkgid = N;` after the package line, here or in the file that imports it"),
@@ -95,11 +98,11 @@ fn package_of<'a>(loaded: &'a Loaded, diagnostics: &mut Faults) -> Option<&'a Id
     if (early.is_some() || package.is_none()) && !unknown {
         let span = early.unwrap_or(Span { file: loaded.id, start: 0, end: 0 });
         let message = match package {
-            Some(_) => "a declaration stands before the package line",
+            Some(_) => "a declaration before the package line",
             None => "the file has no package line",
         };
         diagnostics
-            .push(Diagnostic::new(Code::PackageMissing, span, message).hint("begin the file with `package name;`"));
+            .push(Diagnostic::new(Code::PackageMissing, span, message).hint("start the file with `package name;`"));
     }
     package
 }
@@ -119,6 +122,16 @@ fn edges(files: &[Loaded], packages: &Packages) -> Vec<Edge> {
         }
     }
     edges
+}
+
+/// For every package, how many packages there are that imports connect with it, itself included.
+fn related(count: usize, edges: &[Edge]) -> Vec<usize> {
+    let mut group: Vec<usize> = (0..count).collect();
+    for (from, to, _) in edges {
+        let (one, other) = (group[from.get()], group[to.get()]);
+        group.iter_mut().filter(|of| **of == other).for_each(|of| *of = one);
+    }
+    group.iter().map(|of| group.iter().filter(|other| *other == of).count()).collect()
 }
 
 /// Reports each import that closes a cycle of packages.
