@@ -89,6 +89,22 @@ impl<'s> Codec<'s> {
         Ok(Cow::Owned(image))
     }
 
+    /// The same, with the caller's memory for a payload that has another layout.
+    pub(crate) fn image_in<'p>(
+        &self,
+        message: &Message,
+        layout: Layout,
+        payload: &'p [u8],
+        memory: &'p mut Vec<u8>,
+    ) -> Result<&'p [u8], Error> {
+        if payload.len() == message.sizes.max && !(message.variable && layout == Layout::Wire) {
+            return Ok(payload);
+        }
+        memory.clear();
+        self.append_image(message, layout, payload, memory)?;
+        Ok(memory)
+    }
+
     /// Appends the fixed layout of a payload; nothing is appended after a fault.
     pub(crate) fn append_image(
         &self,
@@ -177,7 +193,7 @@ impl<'s> Codec<'s> {
     }
 
     /// Count, clamped to its bound (SF-6.4), and content.
-    fn counted<'b>(&self, extent: Extent, bytes: &'b [u8]) -> Result<(usize, &'b [u8]), Error> {
+    pub(crate) fn counted<'b>(&self, extent: Extent, bytes: &'b [u8]) -> Result<(usize, &'b [u8]), Error> {
         let prefix = extent.prefix_len();
         let body = part(bytes, prefix, bytes.len().saturating_sub(prefix));
         let limit = extent.limit();

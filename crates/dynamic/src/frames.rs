@@ -68,6 +68,10 @@ impl<'c, 's> FrameCodec<'c, 's> {
         self
     }
 
+    pub(crate) const fn codec(&self) -> &'c Codec<'s> {
+        self.codec
+    }
+
     pub(crate) const fn enums(&self) -> EnumStyle {
         self.enums
     }
@@ -145,7 +149,10 @@ impl<'c, 's> FrameCodec<'c, 's> {
         let at = self.infos.binary_search_by_key(&id, |info| info.id);
         let known = at.ok().and_then(|at| self.infos.get(at)).copied();
         if known.is_none() && !self.framing.has_length() {
-            return Err(Error::new("unknown_id", format!("no message has the id {id}: nobody could read its frame")));
+            return Err(Error::new(
+                "unknown_id",
+                format!("no message has the id {id}: no reader could decode its frame"),
+            ));
         }
         let unknown = MessageInfo { id, max_size: u16::MAX, base_size: u16::MAX, min_size: 0, magic: [0; 2] };
         let info = known.unwrap_or(unknown);
@@ -194,6 +201,15 @@ pub struct Detection {
     pub covered: u64,
     /// How many bytes were looked at.
     pub looked_at: u64,
+}
+
+impl Detection {
+    /// True when no more bytes are needed to be sure, so that readers of live streams need not wait for a whole sample: the
+    /// framing has start bytes and lengths, and most bytes lie in good frames.
+    pub fn is_clear(&self) -> bool {
+        let marked = self.framing.header != HeaderKind::None && self.framing.has_length();
+        marked && self.covered.saturating_mul(2) >= self.looked_at
+    }
 }
 
 /// Finds the framing of a capture by its content: the one whose good frames of known messages cover most of its first bytes.

@@ -31,6 +31,7 @@ mod json; // values <-> JSON
 pub mod columns; // many payloads to typed columns, and back
 mod frames; // frames <-> values, columns; which framing bytes have
 mod line; // frames <-> lines of JSON
+mod text; // frames to lines, straight from the payload
 
 #[cfg(feature = "testing")]
 pub mod testing; // random values
@@ -41,4 +42,5 @@ pub use frames::{Detection, FrameCodec, detect, message_infos};
 pub use fw_structframe::Layout;
 pub use json::EnumStyle;
 pub use line::{FrameLine, shown_name};
+pub use text::LineWriter;
 pub use value::{UnionValue, Value};

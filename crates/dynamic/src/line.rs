@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// One frame, as an object of JSON.
 ///
-/// `at` is the frame's first byte in the capture; `sequence`, `system` and `component` are there when the framing has them.
+/// `at` is the frame's first byte in the capture, `received` the host time of its arrival where that is known and asked for; `sequence`, `system` and `component` are there when the framing has them.
 /// `values` holds the message, in the conventions of [`Value`] but with enums as [`EnumStyle`] says, and beside an unknown `oneof` tag what stands in its
 /// `region`, so that [`write_line`](FrameCodec::write_line) writes the same bytes again. A frame of an unknown id, or a payload that cannot be read
 /// (`error` says why), has `payload` instead.
@@ -42,12 +42,17 @@ pub struct FrameLine<'s> {
     pub payload: Option<Vec<u8>>,
     /// How enums are shown.
     pub enums: EnumStyle,
+    /// When it arrived, as text; `None` where nobody recorded it.
+    pub received: Option<String>,
 }
 
 impl Serialize for FrameLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut line = serializer.serialize_map(None)?;
         line.serialize_entry("at", &self.at)?;
+        if let Some(received) = &self.received {
+            line.serialize_entry("received", received)?;
+        }
         line.serialize_entry("id", &self.id)?;
         if let Some(message) = &self.message {
             line.serialize_entry("message", message)?;
@@ -92,6 +97,7 @@ impl<'s> FrameCodec<'_, 's> {
             error: None,
             payload: None,
             enums: self.enums(),
+            received: None,
         };
         let schema = self.schema();
         if let Some(message) = schema.by_id(frame.id) {
@@ -114,10 +120,21 @@ impl<'s> FrameCodec<'_, 's> {
     /// When the line is no such object, and as [`write_json`](Self::write_json). Nothing is appended then.
     pub fn write_line(&self, line: &Json, header: Header, out: &mut Vec<u8>) -> Result<(), Error> {
         let object = line.as_object().ok_or_else(|| Error::new("wrong_type", "expected an object for each frame"))?;
-        const KEYS: [&str; 10] =
-            ["at", "id", "message", "sequence", "system", "component", "recovered", "values", "error", "payload"];
+        const KEYS: [&str; 11] = [
+            "at",
+            "received",
+            "id",
+            "message",
+            "sequence",
+            "system",
+            "component",
+            "recovered",
+            "values",
+            "error",
+            "payload",
+        ];
         if let Some(stranger) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let words = format!("no such key; a frame has {}", KEYS.join(", "));
+            let words = format!("unknown key; a frame has {}", KEYS.join(", "));
             return Err(Error::new("unknown_key", words).inside(stranger));
         }
         let header = Header {
@@ -258,7 +275,7 @@ mod tests {
             (r#"{"message":"Ping","id":8}"#, "id: message `Ping` has the id 7"),
             (
                 r#"{"message":"Ping","value":{}}"#,
-                "value: no such key; a frame has at, id, message, sequence, system, component, recovered, values, error, payload",
+                "value: unknown key; a frame has at, received, id, message, sequence, system, component, recovered, values, error, payload",
             ),
             (r#"{"message":"Ping","values":{"seq":70000}}"#, "Ping.seq: 70000 does not fit uint16"),
             (r#"{"message":"Ping","sequence":256}"#, "sequence: expected 0 to 255"),

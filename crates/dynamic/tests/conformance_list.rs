@@ -278,7 +278,7 @@ fn row_7_variable_messages_are_trimmed() {
     for (profile, bytes) in [(Profile::Standard, standard), (Profile::Sensor, sensor)] {
         assert_eq!(good(&schema, profile.framing(), &bytes), std::slice::from_ref(&values));
     }
-    // What stands behind the used part may be anything.
+    // What comes after the used part may be anything.
     let careless = hex(&format!("70 08 {fixed}")
         .replace("03 02 00 00 00 00 02", "03 02 aa bb cc dd 02")
         .replace("69 00 00 00", "69 ee ff 99")

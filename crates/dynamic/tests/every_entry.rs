@@ -237,7 +237,7 @@ fn every_stream_and_every_negative_scenario() {
     assert_eq!(inputs, 25 + 29);
 }
 
-/// What stands behind the used part of bounded text and arrays may be anything: values and the used parts of columns stay
+/// What comes after the used part of bounded text and arrays may be anything: values and the used parts of columns stay
 /// the same, and the careless bytes come back from the columns.
 #[test]
 fn bytes_behind_the_used_part_may_be_anything() {

@@ -71,6 +71,40 @@ proptest! {
         }
     }
 
+    /// Lines written straight from payloads are those of the values, byte for byte, also where payloads cannot be read.
+    #[test]
+    fn fast_lines_are_the_same(bytes in prop::collection::vec(any::<u8>(), 0..200), payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..120), 0..12), data in prop::collection::vec(any::<u8>(), 0..600), strict in any::<bool>(), numbers in any::<bool>()) {
+        use fw_dynamic::{EnumStyle, FrameCodec, LineWriter};
+        use fw_structframe::{Event, Profile};
+        let schema = grown(&bytes);
+        let strictness = if strict { Strictness::Strict } else { Strictness::Lenient };
+        let codec = Codec::new(&schema).with_strictness(strictness);
+        let enums = if numbers { EnumStyle::Numbers } else { EnumStyle::Names };
+        let mut entropy = Entropy::new(&data);
+        for profile in [Profile::Standard, Profile::Network, Profile::Bulk] {
+            let frames = FrameCodec::new(&codec, profile.framing()).with_enums(enums);
+            let mut wire = Vec::new();
+            for (id, message) in schema.ids() {
+                // What does not fit the framing is not sent.
+                let value = grow(&schema, message, &mut entropy);
+                let _ = frames.write(message, Header::default(), &value, &mut wire);
+                for payload in &payloads {
+                    let _ = frames.write_payload(id, Header { sequence: 7, system: 1, component: 2 }, payload, &mut wire);
+                }
+            }
+            let _ = frames.write_payload(0xfe, Header::default(), &[1, 2], &mut wire);
+            let mut lines = LineWriter::new(&frames);
+            for event in frames.read(&wire) {
+                let Event::Frame(frame) = event else { continue };
+                let mut text = b"before".to_vec();
+                let fault = lines.write(&frame, None, &mut text);
+                let line = frames.line(&frame);
+                prop_assert_eq!(&fault.map(|fault| fault.to_string()), &line.error.as_ref().map(ToString::to_string));
+                prop_assert_eq!(String::from_utf8(text).unwrap(), format!("before{}\n", serde_json::to_string(&line).unwrap()));
+            }
+        }
+    }
+
     /// SF-6.4: any prefix of a payload of an ordinary message reads, the missing bytes coming from the defaults.
     #[test]
     fn short_payloads_take_defaults(bytes in prop::collection::vec(any::<u8>(), 0..200), data in prop::collection::vec(any::<u8>(), 0..300), cut in any::<prop::sample::Index>()) {

@@ -22,7 +22,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(test)]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 // Rooms in the order data flows; each uses only those before it.
@@ -31,6 +31,8 @@ mod frame; // bytes <-> frames: writer, state machine, readers
 mod message; // what generated code implements
 pub mod field; // what generated code is made of
 mod client; // send, hand on, wait for an answer
+#[cfg(feature = "std")]
+pub mod transport; // TCP, UDP, streams
 
 pub use client::{Client, ClientError, Subscribers, Transport};
 pub use field::{ArrayView, Bounded, FitError, FixedText, Text, TextView};

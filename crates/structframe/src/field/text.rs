@@ -218,7 +218,7 @@ impl<const N: usize> Field for Text<N> {
     fn put(&self, out: &mut [u8]) {
         let Some((prefix, content)) = out.split_at_mut_checked(prefix_len(N)) else { return };
         put_prefix(self.len, prefix);
-        // What stands behind the text is zero already.
+        // What comes after the text is zero already.
         self.bytes.put(content);
     }
 

@@ -44,9 +44,7 @@ impl<L: Lookup, B: AsRef<[u8]> + AsMut<[u8]>> Stream<L, B> {
     #[inline]
     pub fn read(&mut self, chunk: &[u8], tell: impl FnMut(Event<'_>)) {
         // Most bytes that come one by one only bring the end of their frame nearer.
-        if let [byte] = *chunk
-            && self.take(byte)
-        {
+        if matches!(*chunk, [byte] if self.take(byte)) {
             return;
         }
         // Assigned here, where the compiler sees it, so that a loop over bytes keeps it in a register: read back from memory

@@ -38,9 +38,9 @@ pub(crate) fn seal<'o>(
     let (need, have) = (frame_len(framing, payload_len), out.len());
     let frame = out.get_mut(..need).ok_or(WriteError::BufferTooShort { need, have })?;
     write_head(framing, Fields { header, len, id: info.id }, frame);
-    if framing.has_length()
-        && let Some((before, trailer)) = frame.split_last_chunk_mut::<2>()
-    {
+    // Not a chain of conditions: this is also shipped into crates of older editions.
+    let trailer = if framing.has_length() { frame.split_last_chunk_mut::<2>() } else { None };
+    if let Some((before, trailer)) = trailer {
         let covered = before.get(framing.start_len()..).unwrap_or_default();
         let [a, b] = fresh_checksum(covered, Seeds::new(framing, Some(info)));
         (trailer[0], trailer[1]) = (a, b);
