@@ -83,7 +83,7 @@ pub(crate) fn write_head(
 
 fn text(dtype: DType, shape: &[u64], data: &[u8], out: &mut dyn Write) -> Result<(), ConvertError> {
     let Some(values) = scalars(dtype, data) else {
-        let message = format!("{dtype} elements are smaller than a byte; ask for the raw bytes");
+        let message = format!("{dtype} elements are smaller than a byte: only the raw bytes can be written");
         return Err(ConvertError::unsupported("no_text", message));
     };
     let row = shape.last().copied().unwrap_or(1).max(1);

@@ -242,13 +242,13 @@ pub fn convert(
 ) -> Result<Converted, ConvertError> {
     let (input, output) = (input.as_ref(), output.as_ref());
     let format = options.format.or_else(|| Format::of_name(output)).ok_or_else(|| {
-        let message = format!("{}: the name does not tell which format to write", output.display());
+        let message = format!("{}: the output format is not clear from the name", output.display());
         ConvertError::unsupported("unknown_format", message)
     })?;
     if let (Ok(from), Ok(to)) = (input.canonicalize(), output.canonicalize())
         && from == to
     {
-        let message = format!("{}: a file is not converted onto itself; name another output", output.display());
+        let message = format!("{}: input and output are the same file; name another output", output.display());
         return Err(ConvertError::unsupported("same_file", message));
     }
     let target = Target::new(format)?;
@@ -256,7 +256,9 @@ pub fn convert(
     let in_input = |error: ConvertError| error.in_file(input);
     let from = options.from.map_or_else(|| detect(input), Ok).map_err(in_input)?;
     check_copy(from, format, options)?;
-    let done = match from == Format::Tensogram && format == from && options.messages == MessageBounds::Keep {
+    // Messages that are joined without their codecs are written tensor by tensor.
+    let by_tensor = options.messages == MessageBounds::Join && options.codecs == Codecs::Drop;
+    let done = match from == Format::Tensogram && format == from && !by_tensor {
         true => crate::tensogram::copy(input, output, options)?,
         false => converted(input, output, (from, target), options)?,
     };
@@ -326,7 +328,7 @@ fn written(
         None => vec![(0..sizes.len()).collect()],
     };
     if let Some(max) = options.max_shard_size {
-        let what = format!("a tensor is not split; larger than {max} bytes, it makes a larger file");
+        let what = format!("tensors are not split: one larger than {max} bytes makes a larger file");
         let larger = target.tensors.iter().filter(|tensor| tensor.len > max);
         found.extend(larger.map(|tensor| Loss::new(Feature::ShardSize, Some(tensor.name.clone()), what.clone())));
     }
@@ -369,7 +371,7 @@ fn check_options(format: Format, takes: Takes, options: &ConvertOptions) -> Resu
         return refused("keeping digests", |takes| takes.digests);
     }
     if options.max_shard_size.is_some() && !takes.shards {
-        let message = format!("{format} files are not split; choose {}", with(|takes| takes.shards));
+        let message = format!("{format} files cannot be split; choose {}", with(|takes| takes.shards));
         return Err(ConvertError::unsupported("unsplittable_format", message));
     }
     Ok(())

@@ -10,6 +10,7 @@ use crate::Format;
 use crate::error::{ConvertError, Side};
 use crate::formats::MetadataPlace;
 use crate::model::{Entry, TensorFile};
+use fw_source::Watch;
 use pairs::Pair;
 use serde::Serialize;
 
@@ -27,6 +28,8 @@ pub struct DiffOptions {
     pub metadata: Metadata,
     /// Tensors with equal values of these keys are a pair; by default those of the same name.
     pub by: Vec<fw_query::Path>,
+    /// Is told how many bytes of the first file are compared.
+    pub watch: Watch,
 }
 
 /// Whether element types must agree.
@@ -82,6 +85,13 @@ impl DiffOptions {
     #[must_use]
     pub fn with_by(mut self, keys: impl IntoIterator<Item = fw_query::Path>) -> Self {
         self.by = keys.into_iter().collect();
+        self
+    }
+
+    /// Watches progress.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
         self
     }
 }
@@ -204,7 +214,8 @@ pub fn diff(left: &dyn TensorFile, right: &dyn TensorFile, options: &DiffOptions
         }
     }
     let with_metadata = options.metadata == Metadata::Compare && has_metadata(left) && has_metadata(right);
-    let mut rows = Vec::new();
+    let total = left.entries().iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.byte_len().unwrap_or(0)));
+    let (mut rows, mut done) = (Vec::new(), 0u64);
     for pair in pairs::of(left, right, &options.by)? {
         let row = |entry: &Entry, comparison| DiffRow {
             name: entry.name.clone(),
@@ -213,14 +224,21 @@ pub fn diff(left: &dyn TensorFile, right: &dyn TensorFile, options: &DiffOptions
             metadata: Vec::new(),
         };
         rows.push(match pair {
-            Pair::Both { left: (index, a), right: (place, b) } => DiffRow {
-                right_name: (a.name != b.name).then(|| b.name.clone()),
-                metadata: match with_metadata {
-                    true => metadata::of_maps(&a.attributes, &b.attributes),
-                    false => Vec::new(),
-                },
-                ..row(a, values::compare((left, index, a), (right, place, b), options)?)
-            },
+            Pair::Both { left: (index, a), right: (place, b) } => {
+                let watch = |piece: u64| {
+                    done = done.saturating_add(piece).min(total);
+                    options.watch.tell(done, total);
+                };
+                let comparison = values::compare((left, index, a), (right, place, b), options, watch)?;
+                DiffRow {
+                    right_name: (a.name != b.name).then(|| b.name.clone()),
+                    metadata: match with_metadata {
+                        true => metadata::of_maps(&a.attributes, &b.attributes),
+                        false => Vec::new(),
+                    },
+                    ..row(a, comparison)
+                }
+            }
             Pair::Left(entry) => row(entry, Comparison::OnlyLeft),
             Pair::Right(entry) => row(entry, Comparison::OnlyRight),
         });

@@ -72,11 +72,13 @@ pub enum Side {
 }
 
 impl ConvertError {
-    pub(crate) fn format(code: &'static str, message: impl Into<String>, at: impl Into<Option<u64>>) -> Self {
+    /// A file is wrong, at a byte where that is known.
+    pub fn format(code: &'static str, message: impl Into<String>, at: impl Into<Option<u64>>) -> Self {
         Self::Format { code, message: message.into(), at: at.into() }
     }
 
-    pub(crate) fn unsupported(code: &'static str, message: impl Into<String>) -> Self {
+    /// Something cannot be held or read.
+    pub fn unsupported(code: &'static str, message: impl Into<String>) -> Self {
         Self::Unsupported { code, message: message.into() }
     }
 

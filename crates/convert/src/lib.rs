@@ -32,7 +32,9 @@ mod safetensors; // safetensors: header, reading, writing
 mod numpy; // npy and npz
 mod gguf; // GGUF: header, blocks, reading
 mod shards; // checkpoints in several files with an index
+mod memory; // tensors of a program as a tensor file
 mod convert; // any format to any other
+mod capture; // struct-frame captures as rows: filters, statistics, tables
 mod columns; // struct-frame captures as Tensogram files of columns
 mod diff; // two files, tensor by tensor
 mod nested; // elements as nested lists
@@ -40,8 +42,15 @@ mod cat; // one tensor to a stream
 mod show; // info, ls, dump, validate
 
 pub use attributes::belongs_to;
+pub use capture::{
+    Arrival, CaptureInput, CaptureOptions, Chunks, Clock, Csv, FieldKind, FieldStats, FieldSummary, FrameFilter,
+    FrameKeys, FrameRow, Losses, MessageFields, RowReader, RowTotals, Signal, TableFormat, TableLayout, TableWriter,
+    TablesConverted, each_row, frames_to_tables, table_files,
+};
 pub use cat::{CatFormat, cat, write_elements};
-pub use columns::{CaptureConverted, columns_to_frames, frames_to_columns, holds_capture, is_capture};
+pub use columns::{
+    CaptureConverted, ColumnSpool, capture_to_columns, columns_to_frames, frames_to_columns, holds_capture, is_capture,
+};
 pub use convert::{
     Codecs, ConvertOptions, Converted, Existing, MessageBounds, Missing, NanBits, Progress, ProgressFn, Transport,
     convert, write_tensors,
@@ -50,7 +59,10 @@ pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Distance, Metadata, Metad
 pub use error::{ConvertError, Side};
 pub use formats::{Format, detect};
 pub use loss::{Feature, Loss, LossGroup, LossRow, loss_table};
+pub use memory::MemoryTensors;
 pub use model::{Attributes, Block, Entry, Pieces, TensorFile, Unreadable, open, open_source, open_with};
 pub use numpy::npy_header;
+pub use safetensors::safetensors_name;
+pub use shards::{ShardOpener, open_index};
 pub use show::{Info, Row, dump, info, info_of, ls, rows, shortened, validate};
 pub use tensogram::{Named, cat_object, named_objects, objects_named};

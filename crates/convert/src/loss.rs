@@ -21,13 +21,14 @@ pub struct Loss {
 }
 
 impl Loss {
-    pub(crate) const fn new(feature: Feature, tensor: Option<String>, what: String) -> Self {
+    /// A loss, or a note, in words.
+    pub const fn new(feature: Feature, tensor: Option<String>, what: String) -> Self {
         Self { feature, tensor, what }
     }
 
     /// Elements that went through `stages`, which the target does not have.
     pub(crate) fn decoded(stages: &str, tensor: &str) -> Self {
-        let what = format!("{stages} is not kept: elements are written as they decode");
+        let what = format!("{stages} is not kept: elements are written decoded");
         Self::new(Feature::Encoding, Some(tensor.to_owned()), what)
     }
 
@@ -229,11 +230,11 @@ impl Item {
             Self::Names => "tensor names",
             Self::Metadata => "metadata map",
             Self::EmptyMetadata => "empty metadata map",
-            Self::MetadataValues => "metadata that is no text",
-            Self::MetadataBeyondJson => "metadata that JSON has no form for",
+            Self::MetadataValues => "metadata that is not text",
+            Self::MetadataBeyondJson => "metadata that JSON cannot express",
             Self::TensorMetadata => "metadata of one tensor",
             Self::Order => "order of tensors",
-            Self::NanBits => "NaN with bits of its own",
+            Self::NanBits => "NaN with payload bits",
             Self::HalfFinite => "half-finite complex numbers",
         }
     }
@@ -247,7 +248,7 @@ const EVERYWHERE: [(&str, &str); 8] = [
     ("compressed or packed elements", "as decoded"),
     ("bounds of messages", "in the names"),
     ("text, object, date and structured arrays", "refused"),
-    ("zip entries that are no arrays", "lost"),
+    ("zip entries that are not arrays", "lost"),
     ("index metadata of a checkpoint", "lost"),
 ];
 

@@ -99,7 +99,7 @@ pub trait TensorFile: Send + Sync {
     /// When the file fails or is wrong, and the errors of `take`.
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError>;
 
-    /// Arrays that are no tensors; a conversion leaves them out when asked to.
+    /// Arrays that are not tensors; a conversion leaves them out when asked to.
     fn unreadable(&self) -> &[Unreadable] {
         &[]
     }
@@ -107,6 +107,12 @@ pub trait TensorFile: Send + Sync {
     /// The tensors as one block of the open file: they lie there as they are, in order and without gaps, and nothing but
     /// their reader vouches for them.
     fn block(&self) -> Option<Block<'_>> {
+        None
+    }
+
+    /// The file that holds a tensor and the bytes in it, where that is another file than the one that was opened and the data
+    /// lies there as it is: an index of several files has its tensors in them.
+    fn shard(&self, _index: usize) -> Option<(&Path, Span)> {
         None
     }
 
@@ -204,7 +210,7 @@ pub fn open_source(
 ) -> Result<Box<dyn TensorFile>, ConvertError> {
     let path = Path::new(name);
     let format = Format::of_source(&source, path)?.ok_or_else(|| Format::unknown(path))?;
-    format.open_source(source, &ReadOptions::default())
+    format.open_source(source, name, &ReadOptions::default())
 }
 
 /// Part of data at hand.

@@ -9,7 +9,7 @@ use std::io::Write;
 /// `"NaN"`, `"Infinity"` and `"-Infinity"` for what JSON has no numbers for. A tensor without elements has the values `[]`.
 pub(crate) fn write(dtype: DType, shape: &[u64], data: &[u8], out: &mut dyn Write) -> Result<(), ConvertError> {
     let Some(values) = scalars(dtype, data) else {
-        let message = format!("{dtype} elements are smaller than a byte; ask for the raw bytes");
+        let message = format!("{dtype} elements are smaller than a byte: only the raw bytes can be written");
         return Err(ConvertError::unsupported("no_text", message));
     };
     let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();

@@ -4,6 +4,7 @@ use crate::formats::{Recognition, TensorFormat, Writable};
 use crate::model::{Entry, Pieces, TensorFile, open_with};
 use crate::{ConvertError, Feature, Format, Loss};
 use fw_bintensors::ReadOptions;
+use fw_bytes::Span;
 use fw_report::Tree;
 use fw_tensor::Selection;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,10 @@ impl TensorFormat for ShardIndex {
 #[derive(Default)]
 struct Sharded {
     shards: Vec<Box<dyn TensorFile>>,
+    /// What each of them is called.
+    names: Vec<String>,
+    /// Where each of them lies, when they are on this machine.
+    paths: Vec<PathBuf>,
     /// Shard and place in it, for each entry.
     places: Vec<(usize, usize)>,
     entries: Vec<Entry>,
@@ -73,21 +78,43 @@ struct Sharded {
 fn open(path: &Path, options: &ReadOptions) -> Result<Sharded, ConvertError> {
     let text = std::fs::read(path)
         .map_err(|error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
-    let index: Index = serde_json::from_slice(&text)
-        .map_err(|error| ConvertError::format("invalid_index", format!("{}: {error}", path.display()), None))?;
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    let mut sharded = opened(&text, &path.display().to_string(), &|file| {
+        let path = folder.join(file);
+        open_with(&path, options).map_err(|error| error.in_file(&path))
+    })?;
+    sharded.paths = sharded.names.iter().map(|name| folder.join(name)).collect();
+    Ok(sharded)
+}
+
+/// Opens a checkpoint from the text of its index, in a store for example. `open` opens a file beside the index by its name,
+/// and `name` names the index in errors.
+///
+/// # Errors
+/// When the index is wrong, names a file that is not beside it or lacks a tensor; those of `open`.
+pub fn open_index(text: &[u8], name: &str, open: &ShardOpener<'_>) -> Result<Box<dyn TensorFile>, ConvertError> {
+    Ok(Box::new(opened(text, name, open)?))
+}
+
+/// Opens a file of a checkpoint by its name.
+pub type ShardOpener<'a> = dyn Fn(&str) -> Result<Box<dyn TensorFile>, ConvertError> + 'a;
+
+fn opened(text: &[u8], name: &str, open: &ShardOpener<'_>) -> Result<Sharded, ConvertError> {
+    let index: Index = serde_json::from_slice(text)
+        .map_err(|error| ConvertError::format("invalid_index", format!("{name}: {error}"), None))?;
     let mut files: Vec<&String> = index.weight_map.values().collect();
     files.sort_unstable();
     files.dedup();
     let mut sharded = Sharded::default();
     let mut found = HashMap::new();
     for file in files {
-        let path = folder.join(plain_name(file)?);
-        let shard = open_with(&path, options).map_err(|error| error.in_file(&path))?;
+        plain_name(file)?;
+        let shard = open(file)?;
         sharded.add(file, shard, &index, &mut found);
+        sharded.names.push(file.clone());
     }
     if let Some((name, file)) = index.weight_map.iter().find(|(name, _)| !found.contains_key(*name)) {
-        let message = format!("the index promises tensor {name:?} in {file:?}, which does not have it");
+        let message = format!("the index lists tensor {name:?} in {file:?}, which does not contain it");
         return Err(ConvertError::format("missing_tensor", message, None));
     }
     let dropped: Vec<&str> = index.metadata.keys().map(String::as_str).filter(|key| *key != "total_size").collect();
@@ -98,13 +125,13 @@ fn open(path: &Path, options: &ReadOptions) -> Result<Sharded, ConvertError> {
 }
 
 /// A file beside the index: an index may not reach into other folders.
-fn plain_name(file: &str) -> Result<&Path, ConvertError> {
+fn plain_name(file: &str) -> Result<(), ConvertError> {
     let path = Path::new(file);
     if path.components().count() == 1
         && path.file_name().is_some_and(|name| name == file)
         && !file.ends_with(".index.json")
     {
-        return Ok(path);
+        return Ok(());
     }
     let message = format!("the index names {file:?}; only files beside it are opened");
     Err(ConvertError::format("unsafe_path", message, None))
@@ -129,7 +156,7 @@ impl Sharded {
                 }
                 Some(earlier) if earlier == value => {}
                 Some(_) => {
-                    let what = format!("metadata {key:?} of {file}: another shard says otherwise");
+                    let what = format!("metadata {key:?} of {file}: another shard has a different value");
                     self.remarks.push(Loss::new(Feature::Metadata, None, what));
                 }
             }
@@ -163,6 +190,12 @@ impl TensorFile for Sharded {
 
     fn has_order(&self) -> bool {
         false
+    }
+
+    fn shard(&self, index: usize) -> Option<(&Path, Span)> {
+        let (number, place) = self.places.get(index)?;
+        let span = self.shards.get(*number)?.entries().get(*place)?.span?;
+        Some((self.paths.get(*number)?, span))
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

@@ -28,7 +28,7 @@ pub struct Info {
     pub types: BTreeMap<String, (usize, u64)>,
     /// Its own text map.
     pub metadata: Option<BTreeMap<String, String>>,
-    /// Arrays that are no tensors.
+    /// Arrays that are not tensors.
     pub unreadable: Vec<Unreadable>,
     /// For BinTensors: whether the reference readers can open it.
     pub readable_by_reference: Option<bool>,

@@ -285,7 +285,7 @@ fn arrays_that_are_no_tensors() {
     for missing in [Missing::Refuse, Missing::Raw] {
         let refused = convert(at("a.npz"), at("a.bt"), &ConvertOptions::new().with_missing(missing)).unwrap_err();
         assert_eq!(refused.code(), "not_a_tensor");
-        let words = "array \"s\": texts (NumPy type <U1) are no tensor";
+        let words = "array \"s\": texts (NumPy type <U1) are not a tensor";
         assert_eq!(refused.to_string(), format!("{}: {words}", at("a.npz").display()));
     }
     let done = convert(at("a.npz"), at("a.bt"), &ConvertOptions::new().with_missing(Missing::Skip)).unwrap();

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 fn opened(bytes: Vec<u8>) -> Result<Box<dyn TensorFile>, fw_convert::ConvertError> {
-    Format::Gguf.open_source(bytes.into_boxed_slice(), &ReadOptions::default())
+    Format::Gguf.open_source(bytes.into_boxed_slice(), "", &ReadOptions::default())
 }
 
 fn floats(data: &[u8]) -> Vec<f32> {
@@ -126,7 +126,7 @@ fn conversions_keep_values_and_metadata() {
         assert_eq!(lost, [Feature::Tensor, Feature::TensorMetadata, Feature::Metadata]);
     }
     let refused = convert(at("little.gguf.bt"), at("new.gguf"), &ConvertOptions::new()).unwrap_err();
-    let words = "GGUF files are read, not written; choose Tensogram, BinTensors, safetensors, npy or npz";
+    let words = "GGUF files can be read but not written; choose Tensogram, BinTensors, safetensors, npy or npz";
     assert_eq!((refused.code(), refused.to_string().as_str()), ("not_writable", words));
     assert!(!at("new.gguf").exists());
 }
@@ -202,7 +202,7 @@ fn what_is_wrong_has_a_code_and_a_place() {
     }
     assert_eq!(
         opened(version(1)).map(drop).unwrap_err().to_string(),
-        "GGUF version 1, versions 2 and 3 are read at byte 4 (0x4)"
+        "unsupported GGUF version 1, expected 2 or 3 at byte 4 (0x4)"
     );
 }
 

@@ -87,7 +87,7 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
 }
 
 fn read(bytes: Vec<u8>) -> Result<(), fw_convert::ConvertError> {
-    let file = Format::Gguf.open_source(bytes.into_boxed_slice(), &ReadOptions::default())?;
+    let file = Format::Gguf.open_source(bytes.into_boxed_slice(), "", &ReadOptions::default())?;
     rows(&*file)?;
     file.remarks();
     for (index, entry) in file.entries().iter().enumerate() {

@@ -145,9 +145,8 @@ fn foreign_files_are_named_and_their_losses_listed() {
     assert_eq!(
         notes,
         [
-            "note, messages: 2 messages become one list, and one message in a Tensogram file; names begin with the number of \
-             their message",
-            "note, encoding: zstd is not kept: elements are written as they decode (2 tensors: \"0/2t\", \"1/2t\")",
+            "note, messages: 2 messages become one list; names start with the number of their message",
+            "note, encoding: zstd is not kept: elements are written decoded (2 tensors: \"0/2t\", \"1/2t\")",
         ]
     );
     let metadata = open_file.metadata().unwrap();

@@ -42,7 +42,7 @@ impl TensorFormat for BinTensors {
     }
 
     fn source_opener(&self) -> Option<SourceOpener> {
-        Some(|source, options| Ok(Box::new(read::open(source, options)?)))
+        Some(|source, _name, options| Ok(Box::new(read::open(source, options)?)))
     }
 
     fn has_rules(&self) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! One message, one object per column. Its `base` entry has a `name` for people (`Pose.position.x`) and `fw.column` for
 //! programs: the message's `id`, the `path` within it and its `role`. Paths that begin with `@` are no fields: `@arrival`
-//! (place of each frame among all), `@sequence`, `@system` and `@component` (where the framing has them), and
+//! (place of each frame among all), `@time` (of recordings: when it arrived), `@sequence`, `@system` and `@component` (where the framing has them), and
 //! `@irregular.…`, the bytes of payloads that a careful encoder would have spelt otherwise. Frames of unknown ids and
 //! unreadable payloads are kept as `@stray.…`. The message's own metadata has `fw.capture`: the framing, and the text of the
 //! schema with everything it imports, so that the file explains itself and needs nothing to become frames again.
@@ -10,12 +10,15 @@
 mod grow; // columns that grow, in memory or beside it
 mod pack; // many byte strings in two columns
 mod read; // columns to frames
+mod spool; // columns of any source
 mod write; // frames to columns
 
 pub use read::{columns_to_frames, holds_capture, is_capture};
-pub use write::frames_to_columns;
+pub use spool::ColumnSpool;
+pub use write::{capture_to_columns, frames_to_columns};
 
 use crate::{ConvertError, Loss};
+use fw_recording::RecordingError;
 use fw_structframe::Framing;
 use std::path::PathBuf;
 
@@ -43,6 +46,11 @@ const CAPTURE: &str = "fw.capture";
 /// The key in an object's base entry.
 const COLUMN: &str = "fw.column";
 
+/// When the frames of a message, and the strays, arrived at the host: nanoseconds since 1970. Only recordings have it, and frames
+/// do not carry it.
+const TIME: &str = "@time";
+const STRAY_TIME: &str = "@stray.time";
+
 /// What we write where nothing newer is needed.
 const FIRST_VERSION: i128 = 1;
 
@@ -54,6 +62,16 @@ const VARIABLE: &str = "variable";
 
 /// The value of [`VARIABLE`]: every message, as with `--no-packed`.
 const VARIABLE_ALL: &str = "all";
+
+impl From<RecordingError> for ConvertError {
+    fn from(error: RecordingError) -> Self {
+        match error {
+            RecordingError::Io { path, error } => Self::File { path, error: Box::new(Self::Io(error)) },
+            RecordingError::Message { path, error } => Self::File { path, error: Box::new(error.into()) },
+            error => Self::format(error.code(), error.to_string(), None),
+        }
+    }
+}
 
 impl From<fw_dynamic::Error> for ConvertError {
     fn from(error: fw_dynamic::Error) -> Self {

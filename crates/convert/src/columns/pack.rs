@@ -30,7 +30,7 @@ pub(super) fn unpack<'a>(what: &str, lens: &[u8], bytes: &'a [u8]) -> Result<Vec
         rest = behind;
     }
     if !rest.is_empty() {
-        let message = format!("{what}: {} bytes more than the lengths say", rest.len());
+        let message = format!("{what}: {} unexpected bytes after the data", rest.len());
         return Err(ConvertError::format("column_length", message, None));
     }
     Ok(strings)

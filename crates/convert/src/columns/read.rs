@@ -1,11 +1,13 @@
 //! Columns to frames.
 
 use super::pack::unpack;
-use super::{CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, VARIABLE, VARIABLE_ALL, VERSION_WITH_VARIABLE};
+use super::{
+    CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, STRAY_TIME, TIME, VARIABLE, VARIABLE_ALL, VERSION_WITH_VARIABLE,
+};
 use crate::ConvertError;
 use fw_dynamic::columns::{Capture, Header, Parts, Stray, Table};
 use fw_dynamic::{Codec, FrameCodec};
-use fw_schema::{Memory, Options, Schema, Variable, check_with};
+use fw_schema::{Bundle, Schema, Variable};
 use fw_source::AtomicFile;
 use fw_structframe::Framing;
 use fw_tensogram::{DecodeOptions, GlobalMetadata, MessageView, TensogramFile, Value};
@@ -40,7 +42,7 @@ pub fn columns_to_frames(input: impl AsRef<Path>, output: impl AsRef<Path>) -> R
     let view = MessageView::open(&message)?;
     let metadata = view.metadata()?;
     let description = metadata.extra.get(CAPTURE).ok_or_else(|| {
-        let message = format!("{}: no columns of a capture: the metadata has no `{CAPTURE}`", input.display());
+        let message = format!("{}: not the columns of a capture: the metadata lacks `{CAPTURE}`", input.display());
         ConvertError::unsupported("no_capture", message)
     })?;
     let (schema, framing) = described(description)?;
@@ -86,33 +88,32 @@ pub fn columns_to_frames(input: impl AsRef<Path>, output: impl AsRef<Path>) -> R
 
 /// Schema and framing as the metadata has them.
 fn described(description: &Value) -> Result<(Schema, Framing), ConvertError> {
-    let text =
-        |key: &str| description.member(key).and_then(Value::as_text).ok_or_else(|| wrong(format!("no text `{key}`")));
+    let text = |key: &str| {
+        description.member(key).and_then(Value::as_text).ok_or_else(|| wrong(format!("missing text `{key}`")))
+    };
     match description.member("version").and_then(Value::as_integer) {
         Some(FIRST_VERSION..=VERSION_WITH_VARIABLE) => {}
         Some(newer) => {
             let message = format!("columns of version {newer}, this program reads up to {VERSION_WITH_VARIABLE}");
             return Err(ConvertError::unsupported("newer_version", message));
         }
-        None => return Err(wrong("no integer `version`".to_owned())),
+        None => return Err(wrong("missing integer `version`".to_owned())),
     }
     let framing = text("framing")?;
     let framing = framing.parse().map_err(|error| wrong(format!("framing {framing:?}: {error}")))?;
-    let root = text("schema")?;
-    let mut files = Memory::new();
-    for (path, text) in description.member("files").and_then(Value::as_map).unwrap_or_default() {
-        if let (Some(path), Some(text)) = (path.as_text(), text.as_text()) {
-            files = files.with(path, text);
-        }
-    }
+    let root = text("schema")?.to_owned();
+    let texts = description.member("files").and_then(Value::as_map).unwrap_or_default().iter();
+    let files =
+        texts.filter_map(|(path, text)| Some((path.as_text()?.to_owned(), text.as_text()?.to_owned()))).collect();
     let variable = match description.member(VARIABLE).map(Value::as_text) {
         None => Variable::AsDeclared,
         Some(Some(VARIABLE_ALL)) => Variable::All,
         Some(_) => return Err(wrong(format!("`{VARIABLE}` is not the text \"{VARIABLE_ALL}\""))),
     };
-    let compiled = check_with(&files, Path::new(root), &Options::default().with_variable(variable));
-    let schema =
-        compiled.into_result().map_err(|faults| ConvertError::format("schema_invalid", faults.to_string(), None))?;
+    let schema = Bundle { root, files, variable }
+        .compile()
+        .into_result()
+        .map_err(|faults| ConvertError::format("schema_invalid", faults.to_string(), None))?;
     Ok((schema, framing))
 }
 
@@ -132,6 +133,9 @@ impl Stored {
             let Some(about) = metadata.base.get(index).and_then(|entry| entry.get(COLUMN)) else { continue };
             let path = about.member("path").and_then(Value::as_text);
             let path = path.ok_or_else(|| wrong(format!("object {index}: `{COLUMN}` has no text `path`")))?;
+            if path == TIME || path == STRAY_TIME {
+                continue;
+            }
             let object = view.object(index)?;
             object.verify_hash()?;
             let mut data = object.decode(&options)?;
@@ -144,7 +148,7 @@ impl Stored {
                 Some(id) => {
                     let id = id.and_then(|id| u16::try_from(id).ok());
                     let id =
-                        id.ok_or_else(|| wrong(format!("object {index}: the message's id is no 16-bit number")))?;
+                        id.ok_or_else(|| wrong(format!("object {index}: the message id is not a 16-bit number")))?;
                     stored.tables.entry(id).or_default()
                 }
             };
@@ -158,7 +162,7 @@ impl Stored {
 
 fn parts(message: &str, mut columns: BTreeMap<String, Vec<u8>>) -> Result<Parts, ConvertError> {
     let arrival =
-        numbers(&columns.remove("@arrival").ok_or_else(|| wrong(format!("{message}: no column `@arrival`")))?);
+        numbers(&columns.remove("@arrival").ok_or_else(|| wrong(format!("{message}: missing column `@arrival`")))?);
     let rows = arrival.len();
     let mut header = |name: &str| columns.remove(name).unwrap_or_else(|| vec![0; rows]);
     let (sequence, system, component) = (header("@sequence"), header("@system"), header("@component"));

@@ -2,22 +2,23 @@
 
 use super::grow::{Growing, Grown};
 use super::pack::pack;
-use super::{CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, VARIABLE, VARIABLE_ALL, VERSION_WITH_VARIABLE};
+use super::{
+    CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, STRAY_TIME, TIME, VARIABLE, VARIABLE_ALL, VERSION_WITH_VARIABLE,
+};
+use crate::capture::{CaptureInput, CaptureOptions, FrameKeys, Losses, Signal};
 use crate::tensogram::{self, Writer, stored_shape};
-use crate::{Attributes, ConvertError, Feature, Loss, NanBits};
+use crate::{Attributes, ConvertError, NanBits};
 use fw_dynamic::columns::{Capture, Decoder, Header, Role, Table};
-use fw_dynamic::{Codec, FrameCodec, detect, message_infos, shown_name};
-use fw_schema::{Schema, Variable};
+use fw_dynamic::{Codec, FrameCodec, shown_name};
+use fw_schema::{Bundle, Schema, Variable};
 use fw_structframe::{Event, Frame, Framing};
 use fw_tensogram::{MetadataMap, Value};
 use fw_tensor::DType;
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-/// Writes the good frames of a struct-frame capture as columns to a Tensogram file. Without a framing the one is taken that
-/// the capture's content shows.
+/// Writes the good frames of a struct-frame capture as columns to a Tensogram file. The capture is a plain file of bytes or a
+/// recording. Without a framing the one is taken that the recording names or the capture's content shows.
 ///
 /// Frames of unknown ids and unreadable payloads are kept too; damaged frames and bytes between frames are listed as lost. The
 /// capture is read once, from front to back. Memory holds a few MiB of it and one column; the rest of a large capture waits
@@ -32,37 +33,50 @@ pub fn frames_to_columns(
     schema: &Schema,
     framing: Option<Framing>,
 ) -> Result<CaptureConverted, ConvertError> {
-    in_batches(capture.as_ref(), output.as_ref(), schema, framing, BATCH_LEN)
+    let options = CaptureOptions::new().with_framing(framing);
+    capture_to_columns(CaptureInput::open(capture)?, output, schema, &options)
+}
+
+/// The same for any input. Only the frames that the options select are written, as if the capture had no others; times that the
+/// input has become the columns `@time`.
+///
+/// # Errors
+/// As [`frames_to_columns`].
+pub fn capture_to_columns(
+    input: CaptureInput<'_>,
+    output: impl AsRef<Path>,
+    schema: &Schema,
+    options: &CaptureOptions,
+) -> Result<CaptureConverted, ConvertError> {
+    in_batches(input, output.as_ref(), schema, options, BATCH_LEN)
 }
 
 /// The same, with at most about so many bytes of payloads in memory.
 fn in_batches(
-    input: &Path,
+    mut input: CaptureInput<'_>,
     output: &Path,
     schema: &Schema,
-    framing: Option<Framing>,
+    options: &CaptureOptions,
     batch_len: usize,
 ) -> Result<CaptureConverted, ConvertError> {
-    let mut file = File::open(input)?;
-    let mut chunk = Vec::with_capacity(CHUNK_LEN);
-    file.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk)?;
-    // The first bytes tell as much as all of them.
-    let found = || detect(&message_infos(schema), &chunk).map(|found| found.framing);
-    let framing =
-        framing.or_else(found).ok_or_else(|| no_profile(input, file.metadata().map_or(0, |file| file.len())))?;
+    let framing = input.framing(options.framing, schema)?;
+    let timed = input.has_times()?;
     let codec = Codec::new(schema);
     let frames = FrameCodec::new(&codec, framing);
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let mut gatherer = Gatherer::new(&codec, framing, batch_len, folder);
-    let mut stream = frames.stream();
-    while !chunk.is_empty() {
-        stream.read(&chunk, |event| gatherer.take(&event));
-        gatherer.fault.take().map_or(Ok(()), Err)?;
-        chunk.clear();
-        file.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk)?;
-    }
-    drop(chunk);
-    stream.finish(|event| gatherer.take(&event));
+    let mut gatherer = Gatherer::new(&frames, &codec, options, batch_len, folder);
+    gatherer.times = timed.then(Vec::new);
+    input.run(&frames, &mut |signal| match signal {
+        Signal::Arrived { time, .. } => {
+            gatherer.time = time.unwrap_or(0);
+            Ok(())
+        }
+        Signal::Event(event) => gatherer.take(event),
+        Signal::Damage(what) => {
+            gatherer.totals.losses.note(what);
+            Ok(())
+        }
+    })?;
     let (columns, totals) = gatherer.finish()?;
     let said = |column: &Grown| {
         let mut entry = tensogram::described(&column.name, column.logical.as_ref(), &Attributes::new());
@@ -88,15 +102,11 @@ fn in_batches(
     })
 }
 
-fn no_profile(input: &Path, len: u64) -> ConvertError {
-    let message =
-        format!("{}: no profile fits: {len} bytes hold no frame of a message that the schema has", input.display());
-    ConvertError::unsupported("no_profile", message)
-}
-
 /// Sorts frames into columns, a batch at a time.
 struct Gatherer<'c, 's> {
+    frames: &'c FrameCodec<'c, 's>,
     codec: &'c Codec<'s>,
+    options: &'c CaptureOptions,
     framing: Framing,
     decoder: Decoder<'c, 's>,
     /// Bytes of payloads in the decoder, and how many may be.
@@ -104,10 +114,11 @@ struct Gatherer<'c, 's> {
     batch_len: usize,
     /// Frames before those in the decoder.
     before: u64,
+    /// When the current chunk arrived, and when each frame in the decoder did, where the input has times.
+    time: u64,
+    times: Option<Vec<u64>>,
     columns: Growing,
     totals: Totals,
-    /// What went wrong first; nothing is taken after it.
-    fault: Option<ConvertError>,
 }
 
 /// What a capture came to.
@@ -119,32 +130,51 @@ struct Totals {
 }
 
 impl<'c, 's> Gatherer<'c, 's> {
-    fn new(codec: &'c Codec<'s>, framing: Framing, batch_len: usize, folder: &Path) -> Self {
+    fn new(
+        frames: &'c FrameCodec<'c, 's>,
+        codec: &'c Codec<'s>,
+        options: &'c CaptureOptions,
+        batch_len: usize,
+        folder: &Path,
+    ) -> Self {
+        let framing = frames.framing();
         Self {
+            frames,
             codec,
+            options,
             framing,
             decoder: Decoder::new(codec, framing.layout()),
             held: 0,
             batch_len,
             before: 0,
+            time: 0,
+            times: None,
             columns: Growing::new(folder),
             totals: Totals::default(),
-            fault: None,
         }
     }
 
-    fn take(&mut self, event: &Event<'_>) {
-        if self.fault.is_some() {
-            return;
-        }
-        let taken = match event {
+    fn take(&mut self, event: &Event<'_>) -> Result<(), ConvertError> {
+        match event {
+            Event::Frame(frame) if !self.wants(frame) => Ok(()),
             Event::Frame(frame) => self.push(frame),
             other => {
                 self.totals.losses.add(other);
                 Ok(())
             }
-        };
-        self.fault = taken.err();
+        }
+    }
+
+    fn wants(&self, frame: &Frame<'_>) -> bool {
+        if !self.options.messages.is_empty() && !self.options.messages.contains(&frame.id) {
+            return false;
+        }
+        let Some(filter) = self.options.filter.as_ref().filter(|filter| !filter.is_empty()) else { return true };
+        let schema = self.codec.schema();
+        let line = self.frames.line(frame);
+        let mut keys = FrameKeys::of_line(schema, &line);
+        keys.time = self.times.as_ref().map(|_| self.time);
+        filter.matches_keys(&keys)
     }
 
     fn push(&mut self, frame: &Frame<'_>) -> Result<(), ConvertError> {
@@ -153,6 +183,9 @@ impl<'c, 's> Gatherer<'c, 's> {
             self.columns.spill()?;
         }
         self.decoder.push(frame.id, frame.header, frame.payload)?;
+        if let Some(times) = &mut self.times {
+            times.push(self.time);
+        }
         // A frame without a payload has a place in columns, too.
         self.held = self.held.saturating_add(frame.payload.len()).saturating_add(ROW_LEN);
         self.totals.frames = self.totals.frames.saturating_add(1);
@@ -164,6 +197,9 @@ impl<'c, 's> Gatherer<'c, 's> {
     fn batch(&mut self) {
         let empty = Decoder::new(self.codec, self.framing.layout());
         let mut capture = std::mem::replace(&mut self.decoder, empty).finish();
+        let times = self.times.as_mut().map(std::mem::take);
+        // Columns of times first: they are found by the places that the decoder counted.
+        let timed = times.map(|times| time_columns(self.codec.schema(), &capture, &times)).unwrap_or_default();
         // A decoder counts frames and rows from its own first one.
         for table in &mut capture.tables {
             table.arrival.iter_mut().for_each(|place| *place = place.saturating_add(self.before));
@@ -175,11 +211,11 @@ impl<'c, 's> Gatherer<'c, 's> {
             stray.arrival = stray.arrival.saturating_add(self.before);
         }
         self.columns.add(columns(self.codec.schema(), self.framing, &capture));
+        self.columns.add(timed);
         (self.before, self.held) = (self.totals.frames, 0);
     }
 
     fn finish(mut self) -> Result<(Growing, Totals), ConvertError> {
-        self.fault.take().map_or(Ok(()), Err)?;
         self.batch();
         Ok((self.columns, self.totals))
     }
@@ -187,17 +223,14 @@ impl<'c, 's> Gatherer<'c, 's> {
 
 /// The framing, and the schema's text with what it imports, by paths that a loader in memory finds again.
 fn description(schema: &Schema, framing: Framing) -> Value {
-    let files = schema.sources().files();
-    let root = files.first().map_or(Path::new(""), |file| file.path.as_path());
-    let folder = root.parent().unwrap_or(Path::new(""));
-    let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
-    let texts = files.iter().map(|file| (Value::from(relative(&file.path)), Value::from(file.text.as_str())));
-    let all = schema.variable() == Variable::All;
+    let bundle = Bundle::of(schema);
+    let texts = bundle.files.into_iter().map(|(path, text)| (Value::from(path), Value::from(text)));
+    let all = bundle.variable == Variable::All;
     let version = if all { VERSION_WITH_VARIABLE } else { FIRST_VERSION };
     let mut entries = vec![
         (Value::from("version"), Value::Integer(version)),
         (Value::from("framing"), Value::from(framing.to_string())),
-        (Value::from("schema"), Value::from(relative(root))),
+        (Value::from("schema"), Value::from(bundle.root)),
         (Value::from("files"), Value::Map(texts.collect())),
     ];
     if all {
@@ -308,6 +341,25 @@ fn table_columns<'a>(schema: &Schema, framing: Framing, table: &'a Table<'_>, co
     }
 }
 
+/// When the rows of each table, and the strays, arrived.
+fn time_columns<'a>(schema: &Schema, capture: &Capture<'_>, times: &[u64]) -> Vec<Column<'a>> {
+    let time = |arrival: u64| usize::try_from(arrival).ok().and_then(|at| times.get(at)).copied().unwrap_or(0);
+    let bytes = |arrivals: &mut dyn Iterator<Item = u64>| -> Vec<u8> {
+        arrivals.flat_map(|arrival| time(arrival).to_le_bytes()).collect()
+    };
+    let mut columns = Vec::new();
+    for table in &capture.tables {
+        let name = shown_name(schema, table.message);
+        let owner = Some((name.as_str(), table.message.id.unwrap_or_default()));
+        columns.push(Column::extra(owner, TIME, DType::UInt64, bytes(&mut table.arrival.iter().copied())));
+    }
+    if !capture.strays.is_empty() {
+        let data = bytes(&mut capture.strays.iter().map(|stray| stray.arrival));
+        columns.push(Column::extra(None, STRAY_TIME, DType::UInt64, data));
+    }
+    columns
+}
+
 type HeaderField = (&'static str, fn(Header) -> u8, bool);
 
 /// Name, value and whether the framing has it.
@@ -329,44 +381,6 @@ const fn role(role: Role) -> &'static str {
     }
 }
 
-/// What is no good frame. A long list helps nobody: the first ones are named, the others counted.
-#[derive(Default)]
-struct Losses {
-    listed: Vec<Loss>,
-    more: u64,
-    more_len: u64,
-}
-
-impl Losses {
-    fn add(&mut self, event: &Event<'_>) {
-        let (what, span) = match event {
-            Event::Frame(_) => return,
-            Event::BadChecksum(bad) => ("a frame with a bad checksum", bad.span),
-            Event::Skipped(span) => ("no frame", *span),
-            Event::Truncated(span) => ("an incomplete frame", *span),
-        };
-        if self.listed.len() < LISTED {
-            let what = format!("{} bytes at byte {} (0x{:x}): {what}", span.len(), span.start, span.start);
-            self.listed.push(Loss::new(Feature::Bytes, None, what));
-        } else {
-            self.more += 1;
-            self.more_len += span.len();
-        }
-    }
-
-    fn finish(mut self) -> Vec<Loss> {
-        if self.more > 0 {
-            let what = format!("{} bytes in {} other places", self.more_len, self.more);
-            self.listed.push(Loss::new(Feature::Bytes, None, what));
-        }
-        self.listed
-    }
-}
-
-const LISTED: usize = 100;
-
-/// Bytes read at a time, and enough to tell the framing.
-const CHUNK_LEN: usize = 1 << 20;
 /// Bytes of payloads that are gathered in memory.
 const BATCH_LEN: usize = 4 << 20;
 /// What a row takes beside its payload.
@@ -412,7 +426,14 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("a.bin"), &bytes).unwrap();
         let run = |name: &str, batch_len: usize| {
-            let done = in_batches(&at("a.bin"), &at(name), &schema, None, batch_len).unwrap();
+            let done = in_batches(
+                CaptureInput::open(at("a.bin")).unwrap(),
+                &at(name),
+                &schema,
+                &CaptureOptions::new(),
+                batch_len,
+            )
+            .unwrap();
             (done.frames, done.columns, done.bytes, done.losses, crate::open(at(name)).unwrap())
         };
         let whole = run("whole.tgm", usize::MAX);

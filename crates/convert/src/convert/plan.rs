@@ -131,7 +131,7 @@ impl Target {
                 return Ok(());
             }
         }
-        let what = "tensors are sorted by type and name, as the format wants it".to_owned();
+        let what = "tensors are sorted by type and name, as the format requires".to_owned();
         self.losses.push(Loss::new(Feature::Order, None, what));
         Ok(())
     }

@@ -220,7 +220,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// The data stands behind the new header, from where the source was to where it says; a source that is too short leaves no file.
+    /// The data stands after the new header, from where the source was to where it says; a source that is too short leaves no file.
     #[test]
     fn data_is_copied_behind_a_header() {
         let folder = tempfile::tempdir().unwrap();

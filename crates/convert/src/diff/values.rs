@@ -10,8 +10,13 @@ use std::borrow::Cow;
 /// A tensor of a file: which one, and what it is.
 type Tensor<'a> = (&'a dyn TensorFile, usize, &'a Entry);
 
-/// Compares two tensors. The second is held in memory, the first is read piece by piece.
-pub(super) fn compare(left: Tensor<'_>, right: Tensor<'_>, options: &DiffOptions) -> Result<Comparison, ConvertError> {
+/// Compares two tensors. The second is held in memory, the first is read piece by piece; `watch` is told their lengths.
+pub(super) fn compare(
+    left: Tensor<'_>,
+    right: Tensor<'_>,
+    options: &DiffOptions,
+    mut watch: impl FnMut(u64),
+) -> Result<Comparison, ConvertError> {
     let ((file, index, a), (other, place, b)) = (left, right);
     if a.shape != b.shape {
         return Ok(Comparison::Shapes { left: a.shape.clone(), right: b.shape.clone() });
@@ -31,6 +36,7 @@ pub(super) fn compare(left: Tensor<'_>, right: Tensor<'_>, options: &DiffOptions
         if let Err(error) = pair.take(piece) {
             fault = Some(error);
         }
+        watch(piece.len() as u64);
         Ok(())
     });
     read.map_err(on(Side::Left))?;

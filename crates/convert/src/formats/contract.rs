@@ -75,9 +75,11 @@ pub(crate) trait TensorFormat: Sync {
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError>;
 }
 
-/// Opens a file behind a source.
-pub(crate) type SourceOpener =
-    fn(Box<dyn ReadAt + Send + Sync>, &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError>;
+/// Opens a file behind a source; the name is for formats that call their tensor after the file.
+pub(crate) type SourceOpener = fn(AnySource, &str, &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError>;
+
+/// Bytes from anywhere.
+pub(crate) type AnySource = Box<dyn ReadAt + Send + Sync>;
 
 /// How files of a format are recognised.
 pub(crate) enum Recognition {

@@ -17,7 +17,7 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format, ConvertError> {
 /// What to say of a file that nothing tells anything about.
 pub(super) fn unknown(path: &Path) -> ConvertError {
     let by_content = |format: Format| !matches!(format.contract().recognition(), Recognition::Name);
-    let message = format!("{}: no known format: not {}", path.display(), Format::listed(by_content, "or"));
+    let message = format!("{}: unknown format: not {}", path.display(), Format::listed(by_content, "or"));
     ConvertError::unsupported("unknown_format", message)
 }
 

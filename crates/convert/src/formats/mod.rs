@@ -4,7 +4,7 @@ mod contract; // what every format answers
 mod detect; // which format is this?
 
 pub(crate) use contract::{
-    Carried, Head, MetadataPlace, Recognition, SourceOpener, Storage, Takes, TensorFormat, Writable,
+    AnySource, Carried, Head, MetadataPlace, Recognition, SourceOpener, Storage, Takes, TensorFormat, Writable,
 };
 pub use detect::detect;
 
@@ -130,17 +130,19 @@ impl Format {
         self.contract().open(path.as_ref(), options)
     }
 
-    /// Opens a file behind any source that is known to be of this format; only its header is read.
+    /// Opens a file behind any source that is known to be of this format; only its header is read. An npy file calls its array
+    /// after `name`, a path or URL.
     ///
     /// # Errors
     /// When the source cannot be read, the file is wrong, or the format is opened by path only.
     pub fn open_source(
         self,
         source: impl ReadAt + Send + Sync + 'static,
+        name: &str,
         options: &ReadOptions,
     ) -> Result<Box<dyn TensorFile>, ConvertError> {
-        let by_path = || ConvertError::unsupported("by_path_only", format!("{self} files are opened by path"));
-        self.contract().source_opener().ok_or_else(by_path)?(Box::new(source), options)
+        let by_path = || ConvertError::unsupported("by_path_only", format!("{self} files can only be opened by path"));
+        self.contract().source_opener().ok_or_else(by_path)?(Box::new(source), name, options)
     }
 
     /// Names the byte ranges of a file of this format, as far as it can be read.

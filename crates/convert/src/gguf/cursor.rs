@@ -39,7 +39,7 @@ impl<'a> Cursor<'a> {
         // At most as long as the source.
         let end = self.at.saturating_add(len);
         if end > MAX_HEADER_LEN {
-            let message = format!("{what} ends at byte {end}, a header of at most {MAX_HEADER_LEN} bytes is read");
+            let message = format!("{what} ends at byte {end}, past the limit of {MAX_HEADER_LEN} bytes for a header");
             return Err(ConvertError::format("header_too_large", message, self.at));
         }
         if end > self.base.saturating_add(self.window.len() as u64) {

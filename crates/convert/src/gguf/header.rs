@@ -54,7 +54,7 @@ impl Tensor {
 pub(super) fn read(source: &dyn ReadAt) -> Result<Header, ConvertError> {
     let mut cursor = Cursor::new(source)?;
     if cursor.bytes(4, "the magic")? != MAGIC {
-        return Err(ConvertError::format("bad_magic", "the file does not begin with GGUF", 0));
+        return Err(ConvertError::format("bad_magic", "the magic is not GGUF", 0));
     }
     let version = version(&mut cursor)?;
     let tensor_count = cursor.count(24, "tensors")?;
@@ -98,7 +98,7 @@ fn version(cursor: &mut Cursor<'_>) -> Result<u32, ConvertError> {
         version = version.swap_bytes();
     }
     if !(2..=3).contains(&version) {
-        let message = format!("GGUF version {version}, versions 2 and 3 are read");
+        let message = format!("unsupported GGUF version {version}, expected 2 or 3");
         return Err(ConvertError::format("unknown_version", message, at));
     }
     Ok(version)
@@ -176,7 +176,7 @@ fn tensor(cursor: &mut Cursor<'_>, alignment: u64) -> Result<Tensor, ConvertErro
     let code = cursor.u32("an element type")?;
     let offset = cursor.u64("an offset")?;
     let Some(kind) = Kind::of(code) else {
-        return wrong("unknown_dtype", format!("the unknown element type {code}"));
+        return wrong("unknown_dtype", format!("unknown element type {code}"));
     };
     let row = shape.first().copied().unwrap_or(1);
     if !row.is_multiple_of(kind.block_count) {

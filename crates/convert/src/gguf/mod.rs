@@ -45,7 +45,7 @@ impl TensorFormat for Gguf {
     }
 
     fn source_opener(&self) -> Option<SourceOpener> {
-        Some(|source, _options| Ok(Box::new(read::open(source)?)))
+        Some(|source, _name, _options| Ok(Box::new(read::open(source)?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
@@ -66,7 +66,7 @@ impl TensorFormat for Gguf {
         let opened = opened.map(|file| -> Box<dyn TensorFile> { Box::new(file) });
         let mut report = show::opened_report(opened, options.data == DataChecks::Full)?;
         for (start, end) in unused {
-            let message = format!("{} bytes belong to no tensor", end.saturating_sub(start));
+            let message = format!("{} bytes are not part of any tensor", end.saturating_sub(start));
             report.push(Finding::warning("unused_bytes", message).at(start..end).level("structure"));
         }
         Ok(report)
@@ -74,7 +74,7 @@ impl TensorFormat for Gguf {
 
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
         let others = Format::listed(|format| format != Format::Gguf && format.is_writable(), "or");
-        let message = format!("GGUF files are read, not written; choose {others}");
+        let message = format!("GGUF files can be read but not written; choose {others}");
         Err(ConvertError::unsupported("not_writable", message))
     }
 }

@@ -77,7 +77,7 @@ impl Json {
             11 => self.put(i64::from_le_bytes(cursor.number("an int64")?)),
             12 => self.float(f64::from_le_bytes(cursor.number("a float64")?)),
             other => {
-                let message = format!("a value of the unknown type {other}, types 0 to 12 are known");
+                let message = format!("unknown value type {other}, expected 0 to 12");
                 return Err(ConvertError::format("unknown_value_type", message, at));
             }
         }
@@ -87,7 +87,7 @@ impl Json {
     fn array(&mut self, cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ConvertError> {
         let at = cursor.position();
         if depth >= MAX_DEPTH {
-            let message = format!("arrays nested deeper than {MAX_DEPTH} levels are not read");
+            let message = format!("arrays nested deeper than {MAX_DEPTH} levels are unsupported");
             return Err(ConvertError::format("nesting_too_deep", message, at));
         }
         let code = cursor.u32("an array's type")?;

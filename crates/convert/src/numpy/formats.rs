@@ -1,7 +1,7 @@
 //! npy and npz as formats of tensor files.
 
 use super::{npy, npz};
-use crate::formats::{Recognition, TensorFormat, Writable};
+use crate::formats::{AnySource, Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
 use crate::{ConvertError, show};
 use fw_bintensors::ReadOptions;
@@ -31,11 +31,15 @@ impl TensorFormat for Npy {
     }
 
     fn open(&self, path: &Path, _options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
-        Ok(Box::new(npy::open(path)?))
+        Ok(Box::new(npy::open(local(path)?, path)?))
+    }
+
+    fn source_opener(&self) -> Option<SourceOpener> {
+        Some(|source, name, _options| Ok(Box::new(npy::open(source, Path::new(name))?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let file = npy::open(path)?;
+        let file = npy::open(local(path)?, path)?;
         let header = &file.header;
         let len = file.entries().first().and_then(|entry| entry.byte_len().ok()).unwrap_or(0);
         let end = header.len.saturating_add(len).min(file_len);
@@ -52,7 +56,7 @@ impl TensorFormat for Npy {
     }
 
     fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        let opened = npy::open(path);
+        let opened = npy::open(local(path)?, path);
         let end = opened.as_ref().ok().and_then(|file| {
             let len = fw_tensor::byte_len(file.header.dtype, &file.header.shape).ok()?;
             file.header.len.checked_add(len)
@@ -91,11 +95,15 @@ impl TensorFormat for Npz {
     }
 
     fn open(&self, path: &Path, _options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
-        Ok(Box::new(npz::open(path)?))
+        Ok(Box::new(npz::open(local(path)?)?))
+    }
+
+    fn source_opener(&self) -> Option<SourceOpener> {
+        Some(|source, _name, _options| Ok(Box::new(npz::open(source)?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let file = npz::open(path)?;
+        let file = npz::open(local(path)?)?;
         let mut root = Tree::new(self.name(), 0..file_len);
         let mut members: Vec<_> = file.entries().iter().zip(file.members()).collect();
         members.sort_by_key(|(_, member)| member.start);
@@ -125,4 +133,9 @@ impl TensorFormat for Npz {
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
         Ok(&Npz)
     }
+}
+
+/// A file on this machine as a source.
+fn local(path: &Path) -> Result<AnySource, ConvertError> {
+    Ok(Box::new(FileSource::open(path)?))
 }

@@ -45,12 +45,12 @@ impl NpyHeader {
                 (u64::from(u32::from_le_bytes(len)), 12)
             }
             other => {
-                let message = format!("{name}: npy version {other}, versions 1 to 3 are known");
+                let message = format!("{name}: unsupported npy version {other}, expected 1 to 3");
                 return Err(ConvertError::format("unknown_version", message, 6));
             }
         };
         if text_len > MAX_TEXT {
-            let message = format!("{name}: an npy header of {text_len} bytes, at most {MAX_TEXT} are read");
+            let message = format!("{name}: an npy header of {text_len} bytes, the limit is {MAX_TEXT}");
             return Err(ConvertError::format("header_too_large", message, 8));
         }
         let mut text = Vec::new();
@@ -146,7 +146,7 @@ impl Literal<'_> {
             self.spaces();
             match key.as_str() {
                 "descr" if self.peek() == Some(b'[') => {
-                    let message = format!("{}: records (a structured array) are no tensor", self.name);
+                    let message = format!("{}: records (a structured array) are not a tensor", self.name);
                     return Err(ConvertError::unsupported(NOT_A_TENSOR, message));
                 }
                 "descr" => descr = Some(self.string()?),
@@ -160,10 +160,10 @@ impl Literal<'_> {
             }
         }
         let (Some(descr), Some(layout), Some(shape)) = (descr, layout, shape) else {
-            return Err(self.fault("descr, fortran_order and shape must all be there"));
+            return Err(self.fault("descr, fortran_order and shape are all required"));
         };
         let (dtype, order) = type_of(&descr).ok_or_else(|| {
-            let message = format!("{}: {} (NumPy type {descr}) are no tensor", self.name, kind_of(&descr));
+            let message = format!("{}: {} (NumPy type {descr}) are not a tensor", self.name, kind_of(&descr));
             ConvertError::unsupported(NOT_A_TENSOR, message)
         })?;
         Ok(NpyHeader { dtype, order, layout, shape, len })
@@ -300,7 +300,7 @@ fn fill(input: &mut impl Read, buffer: &mut [u8], name: &str) -> Result<(), Conv
 }
 
 fn short(name: &str) -> ConvertError {
-    ConvertError::format("truncated", format!("{name}: the npy header is cut short"), None)
+    ConvertError::format("truncated", format!("{name}: the npy header is truncated"), None)
 }
 
 /// The code of arrays that hold no numbers.

@@ -1,26 +1,27 @@
 //! An open npy file: one array, named after the file.
 
 use super::{NpyHeader, array};
+use crate::formats::AnySource;
 use crate::model::{Entry, Pieces, TensorFile, slice_range};
 use crate::{ConvertError, Format};
 use fw_bytes::Span;
-use fw_source::{FileSource, ReadAt};
+use fw_source::ReadAt;
 use fw_tensor::{ByteOrder, Selection};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
 pub(super) struct NpyFile {
-    source: FileSource,
+    source: AnySource,
     pub(super) header: NpyHeader,
     entries: [Entry; 1],
 }
 
-pub(super) fn open(path: &Path) -> Result<NpyFile, ConvertError> {
-    let source = FileSource::open(path)?;
-    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+/// Opens an array, which is called after the file.
+pub(super) fn open(source: AnySource, path: &Path) -> Result<NpyFile, ConvertError> {
+    let name = path.file_stem().map_or_else(|| NAMELESS.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let file_len = source.len()?;
-    let header = NpyHeader::read(&mut RangeReader::new(&source, 0, file_len), &name)?;
+    let header = NpyHeader::read(&mut RangeReader::new(&*source, 0, file_len), &name)?;
     let len = fw_tensor::byte_len(header.dtype, &header.shape)?;
     let have = file_len.saturating_sub(header.len);
     if have < len {
@@ -54,7 +55,7 @@ impl TensorFile for NpyFile {
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
         let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
-        let mut input = RangeReader::new(&self.source, self.header.len, self.source.len()?);
+        let mut input = RangeReader::new(&*self.source, self.header.len, self.source.len()?);
         array::stream(&self.header, &mut input, &entry.name, take)
     }
 
@@ -67,15 +68,18 @@ impl TensorFile for NpyFile {
     }
 }
 
+/// What an array without a file name is called.
+const NAMELESS: &str = "array";
+
 /// Part of a source as a stream.
 pub(super) struct RangeReader<'a> {
-    source: &'a FileSource,
+    source: &'a dyn ReadAt,
     position: u64,
     end: u64,
 }
 
 impl<'a> RangeReader<'a> {
-    pub(super) const fn new(source: &'a FileSource, position: u64, end: u64) -> Self {
+    pub(super) const fn new(source: &'a dyn ReadAt, position: u64, end: u64) -> Self {
         Self { source, position, end }
     }
 }

@@ -1,24 +1,25 @@
 //! An open npz file: a zip of npy arrays, stored or deflated; and writing one, stored.
 
-use super::{NpyHeader, array, header::NOT_A_TENSOR, npy::direct_span};
+use super::{NpyHeader, array, header::NOT_A_TENSOR, npy::direct_span, reader::SourceReader};
+use crate::formats::AnySource;
 use crate::model::{Entry, Pieces, TensorFile, Unreadable, slice_range};
 use crate::{ConvertError, Feature, Format, Loss};
-use fw_source::{AtomicFile, FileSource};
+use fw_source::{AtomicFile, ReadAt};
 use fw_tensor::Selection;
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 pub(super) struct NpzFile {
-    source: FileSource,
-    archive: Mutex<ZipArchive<BufReader<File>>>,
+    source: Arc<dyn ReadAt + Send + Sync>,
+    /// Copied for every read: the directory is shared, the position is not.
+    archive: ZipArchive<SourceReader>,
     entries: Vec<Entry>,
     members: Vec<Member>,
-    /// Arrays that are no tensors.
+    /// Arrays that are not tensors.
     unreadable: Vec<Unreadable>,
     /// Members that are no arrays.
     pub(super) others: Vec<String>,
@@ -34,9 +35,9 @@ pub(super) struct Member {
     pub(super) deflated: bool,
 }
 
-pub(super) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
-    let source = FileSource::open(path)?;
-    let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(zip_error)?;
+pub(super) fn open(source: AnySource) -> Result<NpzFile, ConvertError> {
+    let source: Arc<dyn ReadAt + Send + Sync> = source.into();
+    let mut archive = ZipArchive::new(SourceReader::new(Arc::clone(&source))?).map_err(zip_error)?;
     let (mut entries, mut members, mut unreadable, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut names = HashSet::new();
     for place in 0..archive.len() {
@@ -72,7 +73,7 @@ pub(super) fn open(path: &Path) -> Result<NpzFile, ConvertError> {
         entries.push(Entry::new(name.to_owned(), header.dtype, header.shape.clone(), span));
         members.push(Member { place, header, start, stored_len: member.compressed_size(), deflated });
     }
-    Ok(NpzFile { source, archive: Mutex::new(archive), entries, members, unreadable, others })
+    Ok(NpzFile { source, archive, entries, members, unreadable, others })
 }
 
 impl NpzFile {
@@ -97,13 +98,13 @@ impl TensorFile for NpzFile {
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
         let missing = || ConvertError::NotFound(format!("#{index}"));
         let (entry, held) = self.entries.get(index).zip(self.members.get(index)).ok_or_else(missing)?;
-        let mut archive = self.archive.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut archive = self.archive.clone();
         let mut member = archive.by_index(held.place).map_err(zip_error)?;
         NpyHeader::read(&mut member, &entry.name)?;
         array::stream(&held.header, &mut member, &entry.name, take)?;
         // Reading to the end makes the zip compare its checksum.
         if member.read(&mut [0u8; 1])? != 0 {
-            let message = format!("array {:?}: its zip entry goes on after the data", entry.name);
+            let message = format!("array {:?}: its zip entry has more bytes after the data", entry.name);
             return Err(ConvertError::format("trailing_bytes", message, None));
         }
         Ok(())
@@ -114,7 +115,8 @@ impl TensorFile for NpzFile {
     }
 
     fn remarks(&self) -> Vec<Loss> {
-        let others = self.others.iter().map(|name| Loss::new(Feature::Member, None, format!("{name:?} is no array")));
+        let others =
+            self.others.iter().map(|name| Loss::new(Feature::Member, None, format!("{name:?} is not an array")));
         let deflated = self.entries.iter().zip(&self.members).filter(|(_, member)| member.deflated);
         others.chain(deflated.map(|(entry, _)| Loss::decoded("deflate", &entry.name))).collect()
     }
@@ -122,7 +124,7 @@ impl TensorFile for NpzFile {
     fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
         let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
         match entry.span {
-            Some(span) => slice_range(&self.source, entry, span, selection),
+            Some(span) => slice_range(&&*self.source, entry, span, selection),
             None => crate::model::cut(entry, &self.data(index)?, selection),
         }
     }

@@ -34,7 +34,7 @@ impl Writable for Npy {
         if output.file_stem().is_some_and(|stem| stem == tensor.name.as_str()) {
             return Ok(Vec::new());
         }
-        let what = "an npy file has no name but its own".to_owned();
+        let what = "an npy file stores no tensor name".to_owned();
         Ok(vec![Loss::new(Feature::Name, Some(tensor.name.clone()), what)])
     }
 

@@ -28,8 +28,16 @@ const TYPES: [(DType, &str); 22] = [
     (DType::UInt64, "U64"),
 ];
 
-/// The name of a type, or `None` when the format has no counterpart.
-pub(super) fn type_name(dtype: DType) -> Option<&'static str> {
+/// The name that safetensors has for an element type, such as `BF16`; `None` when it has no counterpart.
+///
+/// ```
+/// use fw_convert::safetensors_name;
+/// use fw_tensor::DType;
+///
+/// assert_eq!(safetensors_name(DType::Float8E8M0), Some("F8_E8M0"));
+/// assert_eq!(safetensors_name(DType::Bitmask), None);
+/// ```
+pub fn safetensors_name(dtype: DType) -> Option<&'static str> {
     TYPES.iter().find(|(known, _)| *known == dtype).map(|(_, name)| *name)
 }
 

@@ -1,10 +1,11 @@
 //! The JSON header, checked: no name twice, ranges that tile the data, sizes that match shapes.
 
-use super::dtype::type_of;
+use super::dtype::{safetensors_name, type_of};
 use super::{MAX_HEADER_LEN, SIZE_LEN};
 use crate::ConvertError;
 use crate::model::Entry;
 use fw_bytes::Span;
+use fw_tensor::DType;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::collections::{BTreeMap, HashSet};
@@ -23,14 +24,14 @@ pub(super) fn parse(bytes: &[u8], file_len: u64) -> Result<Header, ConvertError>
     let json = bytes
         .get(SIZE_LEN as usize..)
         .and_then(|rest| rest.get(..usize::try_from(len).ok()?))
-        .ok_or_else(|| ConvertError::format("invalid_header_length", "the header is cut short", SIZE_LEN))?;
+        .ok_or_else(|| ConvertError::format("invalid_header_length", "the header is truncated", SIZE_LEN))?;
     if json.first() != Some(&b'{') {
-        return Err(ConvertError::format("invalid_header", "the header does not begin with {", SIZE_LEN));
+        return Err(ConvertError::format("invalid_header", "the header does not start with {", SIZE_LEN));
     }
     let raw: RawHeader = serde_json::from_slice(json).map_err(|error| {
         // Headers are one line; the column is the byte.
         let at = SIZE_LEN.saturating_add((error.column() as u64).saturating_sub(1));
-        ConvertError::format("invalid_header", format!("the header is not what it should be: {error}"), at)
+        ConvertError::format("invalid_header", format!("the header is invalid: {error}"), at)
     })?;
     let data_start = SIZE_LEN.saturating_add(len);
     let entries = check(raw.tensors, data_start, file_len)?;
@@ -71,19 +72,16 @@ fn check(tensors: Vec<(String, RawInfo)>, data_start: u64, file_len: u64) -> Res
             let message = format!("tensor {name:?} claims bytes {from}..{to} of the data, it must begin at {end}");
             return Err(ConvertError::format("invalid_offset", message, None));
         }
-        let dtype = type_of(&info.dtype).ok_or_else(|| {
-            ConvertError::format(
-                "unknown_dtype",
-                format!("tensor {name:?} has the unknown type {:?}", info.dtype),
-                None,
-            )
+        let dtype = info.dtype.0.map_err(|unknown| {
+            ConvertError::format("unknown_dtype", format!("tensor {name:?} has the unknown type {unknown:?}"), None)
         })?;
         let overflow =
             |_| ConvertError::format("shape_overflow", format!("the size of tensor {name:?} overflows"), None);
         let bits = u128::from(fw_tensor::element_count(&info.shape).map_err(overflow)?) * u128::from(dtype.bits());
         let found = u128::from(to.saturating_sub(from)) * 8;
         if bits != found {
-            let message = format!("tensor {name:?}, {} {:?}, has {} bytes", info.dtype, info.shape, found / 8);
+            let type_name = safetensors_name(dtype).unwrap_or_default();
+            let message = format!("tensor {name:?}, {type_name} {:?}, has {} bytes", info.shape, found / 8);
             return Err(ConvertError::format("tensor_size_mismatch", message, None));
         }
         end = to;
@@ -105,9 +103,32 @@ struct RawHeader {
 
 #[derive(Deserialize)]
 struct RawInfo {
-    dtype: String,
+    dtype: RawType,
     shape: Vec<u64>,
     data_offsets: (u64, u64),
+}
+
+/// An element type, or the name of one that is not known. Headers have thousands of them: known names are not kept.
+struct RawType(Result<DType, String>);
+
+impl<'de> Deserialize<'de> for RawType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TypeVisitor)
+    }
+}
+
+struct TypeVisitor;
+
+impl Visitor<'_> for TypeVisitor {
+    type Value = RawType;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of an element type")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<RawType, E> {
+        Ok(RawType(type_of(name).ok_or_else(|| name.to_owned())))
+    }
 }
 
 impl<'de> Deserialize<'de> for RawHeader {
@@ -129,6 +150,7 @@ impl<'de> Visitor<'de> for HeaderVisitor {
         let mut header = RawHeader { tensors: Vec::new(), metadata: None };
         let mut names = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
+            // Here, where the error still has the place of the second one.
             if !names.insert(name.clone()) {
                 return Err(serde::de::Error::custom(format!("{name:?} appears more than once")));
             }

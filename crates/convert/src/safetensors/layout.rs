@@ -1,6 +1,6 @@
 //! The header of a new file, byte for byte as the reference writes it (metadata sorted by key).
 
-use super::dtype::{rank, type_name};
+use super::dtype::{rank, safetensors_name};
 use super::{MAX_HEADER_LEN, SIZE_LEN};
 use crate::ConvertError;
 use fw_tensor::DType;
@@ -29,7 +29,7 @@ pub(super) fn layout(
     }
     let mut end = 0u64;
     for (name, dtype, shape) in order.iter().filter_map(|place| tensors.get(*place)) {
-        let type_name = type_name(*dtype).ok_or_else(|| {
+        let type_name = safetensors_name(*dtype).ok_or_else(|| {
             ConvertError::unsupported("no_counterpart", format!("tensor {name:?}: safetensors has no {dtype}"))
         })?;
         let len = fw_tensor::byte_len(*dtype, shape)?;
@@ -58,7 +58,7 @@ pub(super) fn layout(
     let padded = json.len().next_multiple_of(SIZE_LEN as usize);
     json.extend(std::iter::repeat_n(' ', padded.saturating_sub(json.len())));
     if padded as u64 > MAX_HEADER_LEN {
-        let message = format!("the header would have {padded} bytes, readers take {MAX_HEADER_LEN}");
+        let message = format!("the header would have {padded} bytes, the limit is {MAX_HEADER_LEN}");
         return Err(ConvertError::unsupported("header_too_large", message));
     }
     let mut head = (padded as u64).to_le_bytes().to_vec();

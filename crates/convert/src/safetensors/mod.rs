@@ -14,6 +14,8 @@ use fw_report::Tree;
 use fw_source::FileSource;
 use std::path::Path;
 
+pub use dtype::safetensors_name;
+
 pub(crate) struct SafeTensors;
 
 impl TensorFormat for SafeTensors {
@@ -39,7 +41,7 @@ impl TensorFormat for SafeTensors {
     }
 
     fn source_opener(&self) -> Option<SourceOpener> {
-        Some(|source, _options| Ok(Box::new(read::open(source)?)))
+        Some(|source, _name, _options| Ok(Box::new(read::open(source)?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {

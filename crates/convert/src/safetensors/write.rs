@@ -1,7 +1,7 @@
 //! safetensors files, planned and written.
 
 use super::SafeTensors;
-use super::dtype::type_name;
+use super::dtype::safetensors_name;
 use super::layout::{Layout, layout};
 use crate::convert::{Output, Planned, Target, commit};
 use crate::formats::{Head, MetadataPlace, Storage, Takes, Writable};
@@ -15,7 +15,7 @@ use std::io::Write;
 impl Writable for SafeTensors {
     fn storage(&self, entry: &Entry) -> Result<Storage, ConvertError> {
         let bits = u128::from(fw_tensor::element_count(&entry.shape)?) * u128::from(entry.dtype.bits());
-        let held = type_name(entry.dtype).is_some() && bits.is_multiple_of(8);
+        let held = safetensors_name(entry.dtype).is_some() && bits.is_multiple_of(8);
         Ok(if held { Storage::Native } else { Storage::Missing })
     }
 

@@ -41,7 +41,7 @@ impl TensorFormat for Messages {
     }
 
     fn source_opener(&self) -> Option<SourceOpener> {
-        Some(|source, _| Ok(Box::new(read::open(source, "the source")?)))
+        Some(|source, _name, _| Ok(Box::new(read::open(source, "the source")?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {

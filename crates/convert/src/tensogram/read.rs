@@ -39,7 +39,7 @@ pub(super) struct MessagesFile<S> {
 pub(super) fn open<S: ReadAt + Send + Sync>(source: S, name: &str) -> Result<MessagesFile<S>, ConvertError> {
     let spans = scan_source(&source, &Default::default())?;
     if spans.is_empty() {
-        let message = format!("{name}: no Tensogram message in it");
+        let message = format!("{name}: contains no Tensogram message");
         return Err(ConvertError::format("no_message", message, None));
     }
     let mut reading = Reading::default();
@@ -50,14 +50,11 @@ pub(super) fn open<S: ReadAt + Send + Sync>(source: S, name: &str) -> Result<Mes
     }
     let outside = source.len()?.saturating_sub(spans.iter().map(|span| span.len()).sum());
     if outside > 0 {
-        let what = format!("{outside} bytes belong to no readable message; fw validate says where");
+        let what = format!("{outside} bytes are not part of any readable message; run fw validate for details");
         reading.remarks.push(Loss::new(Feature::UnreadableBytes, None, what));
     }
     if spans.len() > 1 {
-        let what = format!(
-            "{} messages become one list, and one message in a Tensogram file; names begin with the number of their message",
-            spans.len()
-        );
+        let what = format!("{} messages become one list; names start with the number of their message", spans.len());
         reading.remarks.push(Loss::new(Feature::Messages, None, what));
     }
     let given: Vec<_> =
@@ -309,7 +306,7 @@ impl Reading {
         let remark = if is_json {
             Loss::new(Feature::MetadataForm, None, format!("{key:?} becomes JSON text"))
         } else {
-            Loss::new(Feature::Metadata, None, format!("{key:?} becomes text, which does not tell what it was"))
+            Loss::new(Feature::Metadata, None, format!("{key:?} becomes text; its type is lost"))
         };
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
@@ -389,7 +386,7 @@ impl Message<'_> {
         let (entries, objects) = (metadata.base.len(), outline.objects.len());
         if entries > objects {
             // Which object was lost cannot be told, and so not what the others are called.
-            let text = format!("{entries} base entries for {objects} objects; fw recover saves what is intact");
+            let text = format!("{entries} base entries for {objects} objects; run fw recover to save what is intact");
             let fault = fw_tensogram::Fault::format("base_count_exceeds_objects", text);
             return Err(TensogramError::Metadata(fault));
         }

@@ -59,7 +59,7 @@ impl Writable for Messages {
                 Ok(())
             })?;
             if out.put(tensor.dtype, &tensor.shape, &data)? > 0 {
-                let what = "NaN with bits of its own, or half of a complex number not finite: comes back as plain NaN";
+                let what = "NaN with payload bits, or a half-finite complex number, is read back as plain NaN";
                 losses.push(Loss::new(Feature::NanBits, Some(tensor.name.clone()), what.to_owned()));
             }
         }
