@@ -1,0 +1,7 @@
+//! MCAP, Parquet, Arrow and Foxglove: against the readers that people use, and against hostile files.
+
+mod attacks; // files that are wrong
+mod common; // a schema, a capture, hand-made MCAP files
+mod interop; // Python's mcap, pyarrow and a WebSocket client
+mod recordings; // recordings have host times
+mod properties; // random schemas and values
