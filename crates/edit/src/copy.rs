@@ -122,12 +122,11 @@ pub fn copy(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Result<C
         return copy_tensors(input, names, options);
     }
     let file = Messages::open(input)?;
-    let mut report = CopyReport::default();
+    let mut report = CopyReport { messages: file.catalog.record_count(), ..CopyReport::default() };
     let mut jobs = Jobs::default();
     let mut number = 0;
-    for record in file.records() {
+    for record in file.records_where(&options.filter) {
         let record = record?;
-        report.messages += 1;
         for part in parts(&record, options, names.has_keys()) {
             let path = match (options.unit, &part.objects[..]) {
                 (Unit::Objects, [only]) => names.expand(&OneObject(&record, *only), number),
@@ -160,10 +159,9 @@ pub fn copy(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Result<C
 pub fn copy_to_stream(input: &Input<'_>, sink: &mut dyn Write, options: &CopyOptions) -> Result<CopyReport> {
     crate::target::only_tensogram(input, "copying to standard output")?;
     let file = Messages::open(input)?;
-    let mut report = CopyReport::default();
+    let mut report = CopyReport { messages: file.catalog.record_count(), ..CopyReport::default() };
     let mut job = Job { path: PathBuf::from("-"), parts: Vec::new() };
-    for record in file.records() {
-        report.messages += 1;
+    for record in file.records_where(&options.filter) {
         job.parts.extend(parts(&record?, options, false));
     }
     let mut output = Output::stream(sink);
@@ -218,12 +216,7 @@ fn put(file: &Messages, job: &Job, output: &mut Output<'_>) -> Result<()> {
 
 /// Some objects of a message as a message of their own, with its keys and its provenance.
 pub(crate) fn excerpt(file: &Messages, message: usize, objects: &[usize]) -> Result<MessagePlan> {
-    let stored = file.stored(&file.catalog.record(message)?)?;
-    let mut metadata = stored.metadata.clone();
-    metadata.base =
-        objects.iter().map(|object| stored.metadata.base.get(*object).cloned().unwrap_or_default()).collect();
-    let frames = objects.iter().filter_map(|object| stored.objects.get(*object)).cloned().collect();
-    Ok(MessagePlan::new(&metadata, frames)?)
+    Ok(file.stored(&file.catalog.record(message)?)?.excerpt(objects)?)
 }
 
 /// Files to write, in the order in which their names came up.
@@ -295,7 +288,7 @@ impl CopyReport {
 /// Tensors of a format without messages: a file per name.
 fn copy_tensors(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Result<CopyReport> {
     if options.existing == Existing::Append {
-        let message = format!("{}: {} files are not appended to", input.name, input.format);
+        let message = format!("{}: {} files cannot be appended to", input.name, input.format);
         return Err(EditError::refused("not_appendable", message).with_hint("use fw merge to join files"));
     }
     drop(opened(input)?);

@@ -30,9 +30,9 @@ mod output; // a file under construction
 mod messages; // a Tensogram file, some of whose messages change
 mod tensors; // tensors of other formats, picked from files
 
+mod name; // file names from keys
 mod copy; // selected messages and objects into files
 mod merge; // many files into one message, or one file
-mod name; // file names from keys
 mod recode; // objects through other codecs
 mod reshuffle; // everything found at the start of a message
 mod set; // keys

@@ -9,7 +9,7 @@ use fw_convert::{Format, Loss, TensorFile};
 use fw_look::Catalog;
 use fw_query::Where;
 use fw_source::FileSource;
-use fw_tensogram::{GlobalMetadata, MessagePlan, MetadataMap, Provenance, StoredObject, Value};
+use fw_tensogram::{GlobalMetadata, MessagePlan, MetadataMap, Provenance, StoredObject};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -96,7 +96,7 @@ pub struct Dropped {
 /// tensors of one name without a strategy (`conflicting_tensor`), outputs that may not be written.
 pub fn merge(inputs: &[Input<'_>], target: Target<'_>, options: &MergeOptions) -> Result<MergeReport> {
     let Some(first) = inputs.first() else {
-        return Err(EditError::refused("no_input", "there is nothing to merge"));
+        return Err(EditError::refused("no_input", "no input to merge"));
     };
     if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
         let message = format!("{} is {}, and {} is {}", first.name, first.format, other.name, other.format);
@@ -112,7 +112,7 @@ pub fn merge(inputs: &[Input<'_>], target: Target<'_>, options: &MergeOptions) -
 fn checked<'t>(inputs: &[Input<'_>], target: &Target<'t>) -> Result<Option<&'t Path>> {
     match target {
         Target::File { path, existing: Existing::Append } => {
-            let message = format!("{}: a merge writes a new file", path.display());
+            let message = format!("{}: a merge writes a new file and cannot append", path.display());
             Err(EditError::refused("not_appendable", message)
                 .with_hint("use fw copy --append to add messages to a file"))
         }
@@ -122,7 +122,7 @@ fn checked<'t>(inputs: &[Input<'_>], target: &Target<'t>) -> Result<Option<&'t P
             inputs.first().map_or(Ok(()), |input| check_format(input.format, path))?;
             Ok(Some(path))
         }
-        Target::InPlace => Err(EditError::refused("no_output", "a merge needs an output of its own")),
+        Target::InPlace => Err(EditError::refused("no_output", "a merge needs an output file other than its inputs")),
         Target::Stream(_) => Ok(None),
     }
 }
@@ -138,9 +138,9 @@ fn merge_messages(
     let (mut extra, mut provenance) = (Merged::new(options.strategy), Vec::<MetadataMap>::new());
     for (number, input) in inputs.iter().enumerate() {
         let file = Messages::open(input)?;
-        for record in file.records() {
+        report.messages += file.catalog.record_count();
+        for record in file.records_where(&options.filter) {
             let record = record?;
-            report.messages += 1;
             if !record.matches(&options.filter) {
                 continue;
             }
@@ -159,7 +159,7 @@ fn merge_messages(
     (metadata.extra, report.dropped) = extra.finish();
     metadata.reserved = match &provenance[..] {
         [one] => one.clone(),
-        _ => reserved(options.provenance.clone().unwrap_or_else(Provenance::now)),
+        _ => options.provenance.clone().unwrap_or_else(Provenance::now).to_map(),
     };
     report.objects = objects.len();
     let plan = MessagePlan::new(&metadata, objects)?;
@@ -184,16 +184,6 @@ fn merge_messages(
     })?;
     report.bytes = output.finish()?;
     Ok(report)
-}
-
-/// Provenance as encoders write it.
-fn reserved(provenance: Provenance) -> MetadataMap {
-    let encoder = Value::map([("name", provenance.encoder_name), ("version", provenance.encoder_version)]);
-    MetadataMap::from([
-        ("encoder".to_owned(), encoder),
-        ("time".to_owned(), Value::from(provenance.time)),
-        ("uuid".to_owned(), Value::from(provenance.uuid)),
-    ])
 }
 
 fn merge_tensors(
@@ -257,7 +247,7 @@ fn merge_tensors(
 }
 
 fn same_name(name: &str, file: &str) -> EditError {
-    let message = format!("{file}: a tensor {name:?} was in an earlier input");
+    let message = format!("{file}: tensor {name:?} is also in an earlier input");
     EditError::refused("conflicting_tensor", message).with_hint("use --strategy first or --strategy last to choose one")
 }
 

@@ -5,7 +5,8 @@ use crate::output::Output;
 use crate::target::{Input, Target};
 use fw_bytes::{Limits, Span};
 use fw_convert::Format;
-use fw_look::{Catalog, FileRecord};
+use fw_look::{Catalog, FileRecord, Records};
+use fw_query::Where;
 use fw_source::{FileSource, ReadAt};
 use fw_tensogram::{MessagePlan, StoredMessage};
 use std::rc::Rc;
@@ -43,7 +44,16 @@ impl Messages {
 
     /// Every message, in order. A message whose metadata cannot be read is an error: nothing could be selected by it.
     pub(crate) fn records(&self) -> impl Iterator<Item = Result<FileRecord>> + '_ {
-        self.catalog.records().map(|record| {
+        self.readable(self.catalog.records())
+    }
+
+    /// The messages that a filter may select, in order; the others are not looked at any further.
+    pub(crate) fn records_where<'f>(&'f self, filter: &'f Where) -> impl Iterator<Item = Result<FileRecord>> + 'f {
+        self.readable(self.catalog.records_where(filter))
+    }
+
+    fn readable<'f>(&'f self, records: Records<'f>) -> impl Iterator<Item = Result<FileRecord>> + 'f {
+        records.map(|record| {
             let record = record?;
             match record.survey().map(|survey| &survey.metadata) {
                 Some(Err(error)) => Err(self.unreadable(record.index(), &error.to_string())),

@@ -61,19 +61,10 @@ impl<'w> Output<'w> {
             return self.put(&bytes);
         }
         self.flush()?;
+        let at = self.written;
         self.written += span.len();
         match &mut self.sink {
-            Sink::File(file) => {
-                let mut from = source.file();
-                from.seek(SeekFrom::Start(span.start))?;
-                // `copy_file_range`, or shared extents, where the system has them.
-                let copied = io::copy(&mut from.take(span.len()), &mut file.file())?;
-                if copied == span.len() {
-                    return Ok(());
-                }
-                let text = format!("{}: the file became shorter while it was read", source.path().display());
-                Err(io::Error::new(io::ErrorKind::UnexpectedEof, text))
-            }
+            Sink::File(file) => blocks(span, at).into_iter().try_for_each(|part| copy_by_system(source, part, file)),
             Sink::Stream(sink) => fw_source::stream(source, span, |piece| sink.write_all(piece)),
         }
     }
@@ -107,6 +98,31 @@ impl<'w> Output<'w> {
     }
 }
 
+/// The bytes up to a border of blocks, whole blocks, and the rest. A file system that lets files share blocks copies none of
+/// the whole ones, when they lie on borders of blocks in both files.
+fn blocks(span: Span, at: u64) -> [Span; 3] {
+    if span.start % BLOCK != at % BLOCK {
+        return [span, Span::new(span.end, span.end), Span::new(span.end, span.end)];
+    }
+    let first = span.start.next_multiple_of(BLOCK).min(span.end);
+    let last = (span.end / BLOCK * BLOCK).max(first);
+    [Span::new(span.start, first), Span::new(first, last), Span::new(last, span.end)]
+}
+
+/// Copies by `copy_file_range` where the system has it.
+fn copy_by_system(source: &FileSource, span: Span, file: &AtomicFile) -> io::Result<()> {
+    if span.is_empty() {
+        return Ok(());
+    }
+    let mut from = source.file();
+    from.seek(SeekFrom::Start(span.start))?;
+    if io::copy(&mut from.take(span.len()), &mut file.file())? == span.len() {
+        return Ok(());
+    }
+    let text = format!("{}: the file became shorter while it was read", source.path().display());
+    Err(io::Error::new(io::ErrorKind::UnexpectedEof, text))
+}
+
 impl Sink<'_> {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
@@ -125,6 +141,22 @@ impl std::fmt::Debug for Sink<'_> {
     }
 }
 
+/// The blocks that file systems share, or a multiple of them.
+const BLOCK: u64 = 4096;
 const PENDING: usize = 1 << 20;
 /// Up to here a read and a copy in memory cost less than a call to the system for each span.
 const SMALL: u64 = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_blocks_are_copied_apart() {
+        let parts = |start, end, at| blocks(Span::new(start, end), at).map(|part| (part.start, part.end));
+        assert_eq!(parts(100, 20_000, 8_292), [(100, 4096), (4096, 16_384), (16_384, 20_000)]);
+        assert_eq!(parts(100, 20_000, 8_291), [(100, 20_000), (20_000, 20_000), (20_000, 20_000)]);
+        assert_eq!(parts(0, 4096, 0), [(0, 0), (0, 4096), (4096, 4096)]);
+        assert_eq!(parts(10, 20, 4106), [(10, 20), (20, 20), (20, 20)]);
+    }
+}

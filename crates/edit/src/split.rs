@@ -60,18 +60,17 @@ pub struct SplitReport {
 /// written. All names are formed and checked before the first file is written.
 pub fn split(input: &Input<'_>, names: &Names, options: &SplitOptions) -> Result<SplitReport> {
     if options.existing == Existing::Append {
-        let message = "each object gets a file of its own, which is not appended to";
+        let message = "each object is written to a separate new file, so nothing can be appended";
         return Err(EditError::refused("not_appendable", message).with_hint("use fw copy --append"));
     }
     if input.format != Format::Tensogram {
         return split_tensors(input, names, options);
     }
     let file = Messages::open(input)?;
-    let mut report = SplitReport::default();
+    let mut report = SplitReport { messages: file.catalog.record_count(), ..SplitReport::default() };
     let mut parts: Vec<(PathBuf, usize, Option<usize>)> = Vec::new();
-    for record in file.records() {
+    for record in file.records_where(&options.filter) {
         let record = record?;
-        report.messages += 1;
         let at = |error: EditError| error.at(file.place(record.index()));
         if record.object_count() == 0 {
             if record.matches(&options.filter) {

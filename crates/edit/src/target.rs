@@ -38,8 +38,7 @@ pub fn check_output(inputs: &[&Path], output: &Path, existing: Existing) -> Resu
     let shown = output.display();
     if let Some(input) = inputs.iter().find(|input| same_file(input, output)) {
         let message = format!("{shown}: input and output are the same file ({})", input.display());
-        return Err(EditError::refused("same_file", message)
-            .with_hint("use --in-place to change the file itself, or name another output"));
+        return Err(EditError::refused("same_file", message).with_hint("name another output"));
     }
     match std::fs::metadata(output) {
         Ok(found) if found.is_dir() => {
@@ -111,7 +110,10 @@ impl<'a> Target<'a> {
     pub(crate) fn checked(&self, input: &Input<'_>) -> Result<Option<PathBuf>> {
         match self {
             Self::File { path, existing } => {
-                check_output(&[input.path], path, *existing)?;
+                check_output(&[input.path], path, *existing).map_err(|error| match error.code() {
+                    "same_file" => error.with_hint("use --in-place to change the file itself, or name another output"),
+                    _ => error,
+                })?;
                 check_format(input.format, path)?;
                 Ok(Some(path.to_path_buf()))
             }

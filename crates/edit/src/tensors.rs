@@ -103,7 +103,7 @@ impl TensorFile for Picked {
     }
 }
 
-/// Opens a file of a format without messages. Arrays that are no tensors would be lost, so that a file with such is refused.
+/// Opens a file of a format without messages. Arrays that are not tensors would be lost, so that a file with such is refused.
 pub(crate) fn opened(input: &Input<'_>) -> Result<Box<dyn TensorFile>> {
     let file = input.format.open(input.path, &ReadOptions::default())?;
     if let Some(array) = file.unreadable().first() {
@@ -111,7 +111,7 @@ pub(crate) fn opened(input: &Input<'_>) -> Result<Box<dyn TensorFile>> {
         return Err(EditError::refused("not_a_tensor", message));
     }
     if !input.format.is_writable() {
-        let message = format!("{}: {} files are read, not written", input.name, input.format);
+        let message = format!("{}: {} files can be read but not written", input.name, input.format);
         return Err(EditError::refused("not_writable", message).with_hint("use fw convert to write another format"));
     }
     Ok(file)

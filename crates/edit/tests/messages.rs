@@ -360,6 +360,36 @@ fn streams_get_their_index_at_the_start() {
     assert_eq!(again.changed_messages, 0);
 }
 
+/// Fields of one value, and those without any number, need no bits: codecs that work on bytes take them all the same.
+#[test]
+fn fields_without_a_range_are_recoded() {
+    let folder = Folder::new();
+    let options = EncodeOptions { allow_nan: true, allow_inf: true, ..EncodeOptions::default() };
+    let mut holes = vec![1.5f64; 600];
+    holes[7] = f64::NAN;
+    for (name, values) in [("zero", vec![0.0f64; 600]), ("holes", holes), ("empty", vec![f64::NAN; 600])] {
+        let builder = MessageBuilder::new().tensor(&[600], &values).unwrap().base("name", name);
+        let path = folder.file("flat.tgm", &builder.options(options.clone()).encode().unwrap());
+        let out = folder.at("flat-out.tgm");
+        let bound = || Coding::default().with_accuracy(0.01).unwrap();
+        for coding in [
+            bound(),
+            bound().with_compressor("szip").unwrap(),
+            bound().with_shuffle(),
+            bound().with_compressor("zstd:3").unwrap(),
+        ] {
+            let shown = coding.to_string();
+            let target = Target::File { path: &out, existing: Existing::Replace };
+            let done = recode(&input(&path), target, &RecodeOptions::new(coding)).unwrap();
+            assert_eq!(done.objects[0].max_error, Some(0.0), "{name}, {shown}");
+            let found: Vec<f64> =
+                decoded(&out)[0].1.chunks(8).map(|bytes| f64::from_ne_bytes(bytes.try_into().unwrap())).collect();
+            let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
+            assert!(values.iter().zip(&found).all(same), "{name}, {shown}");
+        }
+    }
+}
+
 #[test]
 fn objects_are_recoded_with_their_errors() {
     let folder = Folder::new();

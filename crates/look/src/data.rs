@@ -120,7 +120,8 @@ fn described(record: &FileRecord, object: usize) -> Result<Named> {
             Err(LookError::File(ConvertError::Format { code: error.code(), message: text, at: error.offset() }))
         }
         _ => {
-            let text = format!("no object {object}: message {} has {}", record.index(), record.objects().len());
+            let text =
+                format!("object {object} does not exist: message {} has {}", record.index(), record.objects().len());
             Err(LookError::misuse("object_index_out_of_range", text))
         }
     }

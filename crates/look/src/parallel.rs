@@ -1,5 +1,6 @@
 //! Work on many things by several threads, with the results in order.
 
+use fw_bytes::interrupt::{self, Watch};
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -44,11 +45,12 @@ pub fn in_order<J: Send, R: Send>(
         return;
     }
     let (jobs, stopped) = (Mutex::new(jobs.enumerate()), AtomicBool::new(false));
+    let watch = Watch::current();
     std::thread::scope(|scope| {
         let (results, done) = mpsc::sync_channel(threads);
         for _ in 0..threads {
             let (results, jobs, work, stopped) = (results.clone(), &jobs, &work, &stopped);
-            scope.spawn(move || {
+            let worker = move || {
                 while !stopped.load(Ordering::Relaxed) {
                     let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
                     let Some((place, job)) = next else { return };
@@ -56,11 +58,13 @@ pub fn in_order<J: Send, R: Send>(
                         return;
                     }
                 }
-            });
+            };
+            let watch = watch.clone();
+            scope.spawn(|| Watch::enter(watch, worker));
         }
         drop(results);
         let (mut waiting, mut next) = (BTreeMap::new(), 0);
-        for (place, result) in done {
+        while let Some((place, result)) = received(&done) {
             waiting.insert(place, result);
             while let Some(result) = waiting.remove(&next) {
                 next += 1;
@@ -71,6 +75,21 @@ pub fn in_order<J: Send, R: Send>(
             }
         }
     });
+}
+
+/// The next result, or `None` when there are no more; watched work can be stopped while it waits.
+fn received<T>(done: &mpsc::Receiver<T>) -> Option<T> {
+    if !interrupt::is_watched() {
+        return done.recv().ok();
+    }
+    loop {
+        interrupt::check();
+        match done.recv_timeout(interrupt::PAUSE) {
+            Ok(result) => return Some(result),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+        }
+    }
 }
 
 #[cfg(test)]

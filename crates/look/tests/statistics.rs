@@ -68,7 +68,7 @@ fn a_range_out_of_order_is_refused() {
     let error = catalog.statistics(&record, 3, &StatsOptions::new()).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().as_str()),
-        ("object_index_out_of_range", "no object 3: message 0 has 1")
+        ("object_index_out_of_range", "object 3 does not exist: message 0 has 1")
     );
 }
 

@@ -10,7 +10,7 @@ use crate::geo::{Area, LatLon};
 use crate::plane::Point;
 use crate::range::{Place, Range, Span};
 use crate::resample::{Reduce, resample_rows};
-use crate::scene::{Ink, Pixels, Scene, Shape, encode_png};
+use crate::scene::{Ink, Pixels, Scene, Shape, base64, encode_png};
 use crate::size::Size;
 use crate::summary::Summary;
 use crate::terminal::Terminal;
@@ -70,17 +70,7 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    /// With a title.
-    #[must_use]
-    pub fn title(self, title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..self }
-    }
-
-    /// With a second line below the title.
-    #[must_use]
-    pub fn subtitle(self, subtitle: impl Into<String>) -> Self {
-        Self { subtitle: subtitle.into(), ..self }
-    }
+    titled!();
 
     /// With the name of the values, at the colour bar.
     #[must_use]
@@ -94,52 +84,27 @@ impl<'a> HeatMap<'a> {
         Self { unit: unit.into(), ..self }
     }
 
-    /// With another colour map.
-    #[must_use]
-    pub fn map(self, map: ColourMap) -> Self {
-        Self { map, ..self }
-    }
-
-    /// With another range of values.
-    #[must_use]
-    pub fn range(self, range: Range) -> Self {
-        Self { range, ..self }
-    }
-
-    /// With a name and coordinates for the columns.
-    #[must_use]
-    pub fn x_axis(self, x: Axis) -> Self {
-        Self { x, ..self }
-    }
-
-    /// With a name and coordinates for the rows.
-    #[must_use]
-    pub fn y_axis(self, y: Axis) -> Self {
-        Self { y, ..self }
+    setters! {
+        /// With another colour map.
+        map: map: ColourMap;
+        /// With another range of values.
+        range: range: Range;
+        /// With a name and coordinates for the columns.
+        x_axis: x: Axis;
+        /// With a name and coordinates for the rows.
+        y_axis: y: Axis;
+        /// With or without coastlines on a map; with them unless told otherwise.
+        coast: coast: bool;
+        /// With or without meridians and parallels on a map; with them unless told otherwise.
+        graticule: graticule: bool;
+        /// With another way to reduce a field that has more values than the picture has pixels.
+        reduce: reduce: Reduce;
     }
 
     /// On a map: a regular grid of latitudes and longitudes. Axes given for rows and columns are then not used.
     #[must_use]
     pub fn grid(self, grid: LatLon) -> Self {
         Self { grid: Some(grid), ..self }
-    }
-
-    /// With or without coastlines on a map; with them unless told otherwise.
-    #[must_use]
-    pub fn coast(self, coast: bool) -> Self {
-        Self { coast, ..self }
-    }
-
-    /// With or without meridians and parallels on a map; with them unless told otherwise.
-    #[must_use]
-    pub fn graticule(self, graticule: bool) -> Self {
-        Self { graticule, ..self }
-    }
-
-    /// With another way to reduce a field that has more values than the picture has pixels.
-    #[must_use]
-    pub fn reduce(self, reduce: Reduce) -> Self {
-        Self { reduce, ..self }
     }
 
     /// The bare image of the field, without axes and coastlines.
@@ -354,5 +319,11 @@ impl Image {
     #[must_use]
     pub fn png(&self) -> Vec<u8> {
         encode_png(self.width, self.height, &self.pixels)
+    }
+
+    /// The PNG file as a URL of its own, for the `src` of an image in HTML.
+    #[must_use]
+    pub fn data_url(&self) -> String {
+        format!("data:image/png;base64,{}", base64(&self.png()))
     }
 }

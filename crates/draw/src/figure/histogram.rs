@@ -70,22 +70,11 @@ impl Histogram {
         Ok(Self { title: String::new(), subtitle: String::new(), edges, counts, x: Axis::default() })
     }
 
-    /// With a title.
-    #[must_use]
-    pub fn title(self, title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..self }
-    }
+    titled!();
 
-    /// With a second line below the title.
-    #[must_use]
-    pub fn subtitle(self, subtitle: impl Into<String>) -> Self {
-        Self { subtitle: subtitle.into(), ..self }
-    }
-
-    /// With a name and unit of the values.
-    #[must_use]
-    pub fn x_axis(self, x: Axis) -> Self {
-        Self { x, ..self }
+    setters! {
+        /// With a name and unit of the values.
+        x_axis: x: Axis;
     }
 
     /// Edges of the bins, one more than there are counts.

@@ -73,17 +73,7 @@ impl<'a> LinePlot<'a> {
         Self::default()
     }
 
-    /// With a title.
-    #[must_use]
-    pub fn title(self, title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..self }
-    }
-
-    /// With a second line below the title.
-    #[must_use]
-    pub fn subtitle(self, subtitle: impl Into<String>) -> Self {
-        Self { subtitle: subtitle.into(), ..self }
-    }
+    titled!();
 
     /// With one more series.
     #[must_use]
@@ -92,22 +82,13 @@ impl<'a> LinePlot<'a> {
         self
     }
 
-    /// With a name, unit and coordinates for the horizontal axis.
-    #[must_use]
-    pub fn x_axis(self, x: Axis) -> Self {
-        Self { x, ..self }
-    }
-
-    /// With a name and unit for the vertical axis.
-    #[must_use]
-    pub fn y_axis(self, y: Axis) -> Self {
-        Self { y, ..self }
-    }
-
-    /// With another range of values; percentiles are those of the first series.
-    #[must_use]
-    pub fn range(self, range: Range) -> Self {
-        Self { range, ..self }
+    setters! {
+        /// With a name, unit and coordinates for the horizontal axis.
+        x_axis: x: Axis;
+        /// With a name and unit for the vertical axis.
+        y_axis: y: Axis;
+        /// With another range of values; percentiles are those of the first series.
+        range: range: Range;
     }
 
     pub(crate) fn prepare(&self) -> Result<Prepared> {

@@ -1,5 +1,35 @@
 //! The figures, and what they share: every target.
 
+/// The methods that every figure has: its two lines of title.
+macro_rules! titled {
+    () => {
+        /// With a title.
+        #[must_use]
+        pub fn title(self, title: impl Into<String>) -> Self {
+            Self { title: title.into(), ..self }
+        }
+
+        /// With a second line below the title.
+        #[must_use]
+        pub fn subtitle(self, subtitle: impl Into<String>) -> Self {
+            Self { subtitle: subtitle.into(), ..self }
+        }
+    };
+}
+
+/// Methods that set one field each, under the name of the method or of the field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $field:ident: $type:ty;)*) => {
+        $(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(self, $field: $type) -> Self {
+                Self { $field, ..self }
+            }
+        )*
+    };
+}
+
 mod chrome; // titles, frames, axes and colour bars around the data
 mod heatmap; // a field in colours
 mod heatmap_text; // the same on a terminal

@@ -8,7 +8,7 @@ mod svg; // shapes to text
 pub(crate) use png::encode as encode_png;
 pub(crate) use raster::rasterise;
 pub(crate) use sixel::encode as encode_sixel;
-pub(crate) use svg::write as write_svg;
+pub(crate) use svg::{base64, write as write_svg};
 
 use crate::colour::Rgb;
 use crate::plane::{Point, Rect};

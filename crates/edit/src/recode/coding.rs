@@ -138,10 +138,14 @@ impl Coding {
         !matches!(self.packing, Packing::None)
     }
 
-    /// So many bits as the next stage takes: szip and shuffle work on whole bytes.
+    /// So many bits as the next stage takes: szip and shuffle work on whole bytes, and on one at least.
     pub(super) const fn rounded(&self, bits: u64) -> u64 {
         let bytes = matches!(self.compressor, Compressor::Szip) || self.shuffle;
-        if bytes && bits > 0 { bits.next_multiple_of(8) } else { bits }
+        match bits {
+            0 if bytes => 8,
+            bits if bytes => bits.next_multiple_of(8),
+            bits => bits,
+        }
     }
 
     /// The pipeline; `bits` are those that an accuracy needs.

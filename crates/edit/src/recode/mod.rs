@@ -10,7 +10,7 @@ use crate::target::{Input, Target, only_tensogram};
 use fw_bytes::Limits;
 use fw_look::FileRecord;
 use fw_query::Where;
-use fw_source::FileSource;
+use fw_source::{FileSource, Watch};
 use fw_stats::{Compare, Difference, Stats, Tolerance};
 use fw_tensogram::{
     ByteOrder, DType, DataObjectDescriptor, DecodeOptions, EncodeOptions, OpenObject, RecodedFrame, StoredObject,
@@ -30,12 +30,14 @@ pub struct RecodeOptions {
     pub filter: Where,
     /// How they are coded.
     pub coding: Coding,
-    /// Keep objects as they are that the codecs cannot take, instead of stopping.
+    /// Keep objects that the codecs do not support as they are, instead of stopping.
     pub keep_unsupported: bool,
     /// Only say what would become of sizes and values.
     pub dry_run: bool,
     /// Threads to code with, as in [`EncodeOptions::threads`].
     pub threads: usize,
+    /// Is told how much of the file is done.
+    pub watch: Watch,
 }
 
 impl RecodeOptions {
@@ -70,6 +72,13 @@ impl RecodeOptions {
     #[must_use]
     pub const fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// Watches progress.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
         self
     }
 }
@@ -138,9 +147,9 @@ pub fn recode(input: &Input<'_>, target: Target<'_>, options: &RecodeOptions) ->
     };
     let mut spool = Spool::new(path.as_deref().and_then(Path::parent), options.dry_run)?;
     let mut changed = Vec::new();
-    for record in file.records() {
+    report.messages = file.catalog.record_count();
+    for record in file.records_where(&options.filter) {
         let record = record?;
-        report.messages += 1;
         let selected = record.selected(&options.filter);
         if selected.is_empty() {
             continue;
@@ -152,11 +161,13 @@ pub fn recode(input: &Input<'_>, target: Target<'_>, options: &RecodeOptions) ->
             let (Some(place), Some(source)) = (stored.objects.get_mut(object), elsewhere.get_mut(object)) else {
                 continue;
             };
+            let end = place.span().end;
             let (row, frame) = recode_object(&file, &record, object, place, options, &mut spool).map_err(at)?;
             if let Some(frame) = frame {
                 (*place, *source) = (frame, spool.source.clone());
             }
             report.objects.push(row);
+            options.watch.tell(end, report.bytes_before);
         }
         if elsewhere.iter().any(Option::is_some) || options.dry_run {
             let plan = stored.plan().map_err(|error| EditError::from(error).at(file.place(record.index())))?;
@@ -205,7 +216,7 @@ fn recode_object(
             return Ok((row, None));
         }
         Err(error) => {
-            let hint = format!("select others with -w, such as -w 'dtype=float64', or keep {} as it is", row.name);
+            let hint = "select others with -w, such as -w 'dtype=float64', or use --keep-unsupported to keep such objects as they are";
             return Err(EditError::refused(error.code(), error.to_string()).with_hint(hint));
         }
     };

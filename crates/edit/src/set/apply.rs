@@ -36,7 +36,7 @@ pub(crate) fn check_allowed(edit: &Edit) -> Result<()> {
 pub(crate) fn apply(edit: &Edit, metadata: &mut GlobalMetadata, selected: &[usize]) -> Result<bool> {
     let count = metadata.base.len();
     let no_object = |number: i64| {
-        let message = format!("{}: no object {number}; the message has {count}", edit.key());
+        let message = format!("{}: object {number} does not exist; the message has {count}", edit.key());
         Err(EditError::refused("no_such_object", message))
     };
     match edit.scope {

@@ -14,7 +14,7 @@ use assign::{Action, Scope};
 use fw_bytes::Limits;
 use fw_convert::{Format, Loss, TensorFile};
 use fw_look::{Catalog, FileRecord};
-use fw_query::{Record, Segment};
+use fw_query::{Record, Segment, Where};
 use fw_tensogram::{StoredMessage, Value};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,11 +75,16 @@ pub fn set(input: &Input<'_>, target: Target<'_>, changes: &[Change], options: &
 
 fn set_messages(input: &Input<'_>, target: Target<'_>, changes: &[Change], options: &SetOptions) -> Result<SetReport> {
     let file = Messages::open(input)?;
-    let mut report = SetReport::default();
+    let mut report = SetReport { messages: file.catalog.record_count(), ..SetReport::default() };
     let (mut changed, mut hits) = (Vec::new(), Hits::new(changes));
-    for record in file.records() {
+    // Several changes may select different messages: then each is looked at.
+    let everything = Where::default();
+    let filter = match changes {
+        [only] => &only.filter,
+        _ => &everything,
+    };
+    for record in file.records_where(filter) {
         let record = record?;
-        report.messages += 1;
         let selections: Vec<Option<Vec<usize>>> =
             changes.iter().map(|change| selection(&record, change, options)).collect();
         if selections.iter().all(Option::is_none) {
@@ -121,7 +126,7 @@ fn selection(record: &FileRecord, change: &Change, options: &SetOptions) -> Opti
 fn set_parameter(file: &Messages, message: &mut StoredMessage, object: usize, edit: &Edit) -> Result<bool> {
     let count = message.objects.len();
     let Some(stored) = message.objects.get_mut(object) else {
-        let text = format!("{}: no object {object}; the message has {count}", edit.key());
+        let text = format!("{}: object {object} does not exist; the message has {count}", edit.key());
         return Err(EditError::refused("no_such_object", text));
     };
     let head = stored.head(&*file.source, object, &Limits::default())?;

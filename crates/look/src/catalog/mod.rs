@@ -1,18 +1,21 @@
 //! The records of a file, whatever its format and wherever it is.
 
+mod filter; // messages that a filter cannot select
 mod record; // one message, or all tensors of a file without messages
 mod value; // metadata as values of queries
 
 pub use record::{FileRecord, ObjectInfo};
 
 use crate::error::Result;
+use filter::Quick;
 use fw_bintensors::ReadOptions;
 use fw_bytes::Span;
 use fw_convert::{Format, TensorFile, detect};
+use fw_query::Where;
 use fw_source::{FileSource, ReadAt};
 #[cfg(feature = "remote")]
-use fw_tensogram::{MessageIndex, RemoteFile};
-use fw_tensogram::{Survey, TensogramError, TensogramFile, survey};
+use fw_tensogram::RemoteFile;
+use fw_tensogram::{DecodeOptions, MessageIndex, Survey, TensogramError, TensogramFile};
 use record::Tensors;
 use std::ops::Range;
 use std::path::Path;
@@ -170,17 +173,35 @@ impl Catalog {
     /// # Errors
     /// When there is no such message, or the file cannot be read. Faults of the message are part of the record.
     pub fn record(&self, index: usize) -> Result<FileRecord> {
-        let mut records = self.some(index..index.saturating_add(1))?;
+        let mut records = self.some(index..index.saturating_add(1), None)?;
         Ok(records.pop().expect("one record was asked for"))
     }
 
     /// All records, in file order. Of a file in a store many are read at a time, with their requests side by side.
     pub fn records(&self) -> Records<'_> {
-        Records { catalog: self, ready: Vec::new().into_iter(), next: 0 }
+        Records { catalog: self, ready: Vec::new().into_iter(), next: 0, end: self.record_count(), quick: None }
+    }
+
+    /// The records that a filter may select, in file order; the caller still has to ask [`FileRecord::selected`]. Messages of a
+    /// local file that a look at their keys rules out are left out and not read any further, so their faults are not found
+    /// either. The first message is always among the records, for hints about keys.
+    pub fn records_where<'c>(&'c self, filter: &'c Where) -> Records<'c> {
+        let quick = Some(Quick::of(filter)).filter(|quick| !quick.is_empty());
+        Records { quick, ..self.records() }
+    }
+
+    /// The same of the messages of a range only, so that several threads can share the work.
+    pub fn records_in<'c>(&'c self, range: Range<usize>, filter: &'c Where) -> Records<'c> {
+        Records { next: range.start, end: range.end.min(self.record_count()), ..self.records_where(filter) }
+    }
+
+    /// Whether records are read from a local file, by any number of threads at once.
+    pub const fn is_local(&self) -> bool {
+        matches!(self.backing, Backing::Messages(_))
     }
 
     /// The records of a range of messages.
-    fn some(&self, range: Range<usize>) -> Result<Vec<FileRecord>> {
+    fn some(&self, range: Range<usize>, quick: Option<&Quick<'_>>) -> Result<Vec<FileRecord>> {
         let named = || Arc::clone(&self.name);
         match &self.backing {
             Backing::Tensors { found, .. } if range.start == 0 => {
@@ -190,21 +211,23 @@ impl Catalog {
                 let text = format!("{}: no message {}: {} files have no messages", self.name, range.start, self.format);
                 Err(crate::LookError::misuse("message_index_out_of_range", text))
             }
-            Backing::Messages(file) => range.map(|index| Ok(self.message(index, self.survey(file, index)?))).collect(),
-            #[cfg(feature = "remote")]
-            Backing::Remote(file) => {
-                let indices: Vec<MessageIndex> = range.clone().map(MessageIndex::from).collect();
-                Ok(range.zip(file.surveys(&indices)?).map(|(index, survey)| self.message(index, survey)).collect())
+            Backing::Messages(file) => {
+                let options = DecodeOptions::default();
+                let Some(quick) = quick.filter(|_| range.start > 0) else {
+                    return Ok(self.messages(range.clone(), file.surveys_with(&indices(range), &options)?));
+                };
+                let surveys =
+                    file.surveys_where(&indices(range.clone()), &options, |glance| quick.may_match(glance))?;
+                let surveyed = range.zip(surveys).filter_map(|(index, survey)| Some(self.message(index, survey?)));
+                Ok(surveyed.collect())
             }
+            #[cfg(feature = "remote")]
+            Backing::Remote(file) => Ok(self.messages(range.clone(), file.surveys(&indices(range))?)),
         }
     }
 
-    /// What can be said about a message. One read of a small message costs less than one per frame.
-    fn survey(&self, file: &TensogramFile, index: usize) -> Result<Survey> {
-        match self.spans.get(index) {
-            Some(span) if span.len() <= SMALL => Ok(survey(&file.read_message(index)?)),
-            _ => Ok(file.survey(index)?),
-        }
+    fn messages(&self, range: Range<usize>, surveys: Vec<Survey>) -> Vec<FileRecord> {
+        range.zip(surveys).map(|(index, survey)| self.message(index, survey)).collect()
     }
 
     fn message(&self, index: usize, survey: Survey) -> FileRecord {
@@ -212,12 +235,15 @@ impl Catalog {
         FileRecord::message(index, span, Arc::clone(&self.name), in_file(survey, index, span))
     }
 
-    /// How many records are read at a time.
-    const fn batch(&self) -> usize {
+    /// How many records are read at a time from `start` on: enough to share a read, and few to hold in memory.
+    const fn batch(&self, start: usize, filtered: bool) -> usize {
         match &self.backing {
             #[cfg(feature = "remote")]
             Backing::Remote(_) => 4096,
-            _ => 1,
+            Backing::Messages(_) if start == 0 => 1,
+            Backing::Messages(_) if filtered => 256,
+            Backing::Messages(_) => 16,
+            Backing::Tensors { .. } => 1,
         }
     }
 }
@@ -229,31 +255,37 @@ impl std::fmt::Debug for Catalog {
 }
 
 /// The records of a [`Catalog`], in file order.
-#[derive(Debug)]
 pub struct Records<'c> {
     catalog: &'c Catalog,
     ready: std::vec::IntoIter<FileRecord>,
     next: usize,
+    end: usize,
+    quick: Option<Quick<'c>>,
+}
+
+impl std::fmt::Debug for Records<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Records").field("catalog", &self.catalog).field("next", &self.next).finish_non_exhaustive()
+    }
 }
 
 impl Iterator for Records<'_> {
     type Item = Result<FileRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(record) = self.ready.next() {
-            return Some(Ok(record));
-        }
-        let (start, count) = (self.next, self.catalog.record_count());
-        if start >= count {
-            return None;
-        }
-        self.next = start.saturating_add(self.catalog.batch()).min(count);
-        match self.catalog.some(start..self.next) {
-            Ok(records) => {
-                self.ready = records.into_iter();
-                self.ready.next().map(Ok)
+        loop {
+            if let Some(record) = self.ready.next() {
+                return Some(Ok(record));
             }
-            Err(error) => Some(Err(error)),
+            let start = self.next;
+            if start >= self.end {
+                return None;
+            }
+            self.next = start.saturating_add(self.catalog.batch(start, self.quick.is_some())).min(self.end);
+            match self.catalog.some(start..self.next, self.quick.as_ref()) {
+                Ok(records) => self.ready = records.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
         }
     }
 }
@@ -285,5 +317,6 @@ fn in_file(mut survey: Survey, number: usize, span: Span) -> Survey {
     survey
 }
 
-/// Messages of up to this many bytes are read whole.
-const SMALL: u64 = 32 << 10;
+fn indices(range: Range<usize>) -> Vec<MessageIndex> {
+    range.map(MessageIndex::from).collect()
+}

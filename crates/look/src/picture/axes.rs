@@ -91,7 +91,7 @@ fn shown(axis: usize, slice: AxisSlice, len: u64) -> Result<Option<Shown>> {
     let first = plan.runs().next().map_or(0, |run| run.start);
     let way = i128::from(step) * i128::from(taken.saturating_sub(1));
     let last = u64::try_from(i128::from(first) + way)
-        .map_err(|_| LookError::misuse("invalid_slice", format!("axis {axis}: the slice leaves the axis")))?;
+        .map_err(|_| LookError::misuse("invalid_slice", format!("axis {axis}: the slice is out of range")))?;
     Ok(Some(Shown { axis, first, last, len: taken }))
 }
 

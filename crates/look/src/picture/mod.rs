@@ -151,7 +151,8 @@ impl Picture {
         let long: Vec<&Shown> = choice.axes.iter().filter(|axis| axis.len != 1).collect();
         picture.content = match (options.kind, &choice.axes[..], &long[..]) {
             (None, [], _) => {
-                let text = format!("{}: one value has no picture; use a histogram of the whole tensor", picture.name);
+                let text =
+                    format!("{}: a single value cannot be drawn; use a histogram of the whole tensor", picture.name);
                 return Err(LookError::misuse("no_picture", text));
             }
             (None | Some(PictureKind::HeatMap), [rows, columns], [_, _])
@@ -293,7 +294,7 @@ fn lines(name: &str, values: Vec<f64>, shown: &[Shown], long: &[&Shown], dimensi
         ([rows, columns], [_, _]) => (Some(rows), columns),
         (_, [only]) => (None, *only),
         ([.., last], _) => (None, last),
-        ([], _) => return Err(LookError::misuse("no_picture", format!("{name}: one value has no picture"))),
+        ([], _) => return Err(LookError::misuse("no_picture", format!("{name}: a single value cannot be drawn"))),
     };
     let dimension = &dimensions[along.axis];
     let len = count(along.len)?;
