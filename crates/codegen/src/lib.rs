@@ -22,8 +22,10 @@ mod text; // an indent tree
 mod names; // schema names to names a language accepts
 pub mod lang; // one folder per language, and the table of languages
 mod output; // files on disk: written when they change, compared for --check
+mod memory; // which schemas a directory was generated from
 mod build; // for build scripts
 
 pub use build::{BuildError, build, build_into};
 pub use lang::{Error, File, Lang, LangKind, Options, generate};
+pub use memory::{MEMORY, Remembered, memory, remembered};
 pub use output::{Freshness, compare, write};

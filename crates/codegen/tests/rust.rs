@@ -3,7 +3,8 @@
 mod common;
 
 use common::{generated, run, schemas};
-use fw_codegen::Lang;
+use fw_codegen::lang::{RustRuntime, RustSerde};
+use fw_codegen::{Lang, Options, generate, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -82,6 +83,30 @@ fn behaves() {
     cargo.args(["run", "--offline", "--quiet"]).current_dir(&folder).env("OUT_DIR", out);
     cargo.env("CARGO_TARGET_DIR", folder.with_file_name("rust-target"));
     assert_eq!(run(&mut cargo), "all as it should be\n");
+}
+
+/// With its runtime beside it, code builds in a crate that depends on nothing and uses nothing of it, without a warning.
+#[test]
+fn standalone() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-standalone");
+    let _ = fs::remove_dir_all(&folder);
+    for (name, path) in schemas().into_iter().filter(|(name, _)| name == "robot" || name == "torture") {
+        let schema = fw_schema::check(&path).into_result().unwrap_or_else(|faults| panic!("{faults}"));
+        let options = Options::default().with_rust_runtime(RustRuntime::Module);
+        write(&folder.join("src").join(name), &generate(&schema, Lang::Rust, &options).unwrap()).unwrap();
+    }
+    fs::write(folder.join("src/main.rs"), "mod robot;\nmod torture;\n\nfn main() {}\n").unwrap();
+    for edition in ["2021", "2024"] {
+        let manifest = format!(
+            "[package]\nname = \"standalone\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\n\n[workspace]\n\n\
+             [lints.rust]\nwarnings = \"deny\"\n"
+        );
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        cargo(&folder, &["check", "--offline", "--quiet"]);
+    }
+    let schema = fw_schema::check_text("p.sf", "package p;").into_result().unwrap();
+    let both = Options::default().with_rust_runtime(RustRuntime::Module).with_rust_serde(RustSerde::Feature);
+    assert_eq!(generate(&schema, Lang::Rust, &both).unwrap_err().code(), "unsupported_by_language");
 }
 
 #[test]

@@ -1,13 +1,7 @@
 // A robot and an operator, each a thread of its own, over TCP on the loopback.
 #include "robot.structframe.hpp"
+#include "structframe/posix.hpp"
 
-#include <arpa/inet.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdio>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -17,46 +11,8 @@ namespace robot = structframe::robot;
 
 namespace {
 
-class Socket : public sf::Transport {
-public:
-    explicit Socket(int file) : file_(file) {}
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
-    ~Socket() override { close(file_); }
-
-    bool send(const std::uint8_t* data, std::size_t length) override {
-        while (length > 0) {
-            const auto sent = ::send(file_, data, length, MSG_NOSIGNAL);
-            if (sent <= 0) {
-                return false;
-            }
-            data += sent;
-            length -= static_cast<std::size_t>(sent);
-        }
-        return true;
-    }
-
-    std::ptrdiff_t receive(std::uint8_t* data, std::size_t capacity, std::uint32_t timeout_ms) override {
-        pollfd wait{file_, POLLIN, 0};
-        if (poll(&wait, 1, static_cast<int>(timeout_ms)) <= 0) {
-            return 0;
-        }
-        const auto received = recv(file_, data, capacity, 0);
-        return received > 0 ? received : -1;
-    }
-
-    std::uint32_t now_ms() override {
-        const auto now = std::chrono::steady_clock::now().time_since_epoch();
-        return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-    }
-
-private:
-    int file_;
-};
-
-void run_robot(int file) {
-    Socket socket(file);
-    sf::Client<> client(socket, sf::standard, robot::lookup);
+void run_robot(sf::posix::Link link) {
+    sf::Client<> client(link, sf::standard, robot::lookup);
     robot::Telemetry state;
     client.subscribe<robot::Command>([&](const robot::Command& command) {
         robot::Acknowledge answer;
@@ -70,10 +26,10 @@ void run_robot(int file) {
         }
         static_cast<void>(client.send(answer));
     });
-    auto sent = socket.now_ms();
+    auto sent = link.now_ms();
     // The operator hangs up when it has seen enough.
     while (client.poll(20) != sf::Status::Closed) {
-        if (socket.now_ms() - sent >= 100) {
+        if (link.now_ms() - sent >= 100) {
             sent += 100;
             state.time_us += 100000;
             state.position.x += state.mode == robot::Mode::Automatic ? 0.3f : 0.0f;
@@ -95,9 +51,8 @@ bool order(sf::Client<>& client, const char* what, const robot::Command& command
     return true;
 }
 
-bool operate(int file) {
-    Socket socket(file);
-    sf::Client<> client(socket, sf::standard, robot::lookup);
+bool operate(sf::posix::Link& link) {
+    sf::Client<> client(link, sf::standard, robot::lookup);
     client.subscribe<robot::Telemetry>([](const robot::Telemetry& telemetry) {
         std::cout << "telemetry: " << robot::to_string(telemetry.mode) << " at x = " << telemetry.position.x << " m, "
                   << telemetry.battery_volts << " V, " << telemetry.ranges_mm.size() << " ranges\n";
@@ -108,7 +63,7 @@ bool operate(int file) {
     if (!order(client, "go to (3, 4, 0)", command)) {
         return false;
     }
-    for (const auto begin = socket.now_ms(); socket.now_ms() - begin < 400;) {
+    for (const auto begin = link.now_ms(); link.now_ms() - begin < 400;) {
         client.poll(50);
     }
     command.sequence = 2;
@@ -119,24 +74,15 @@ bool operate(int file) {
 }  // namespace
 
 int main() {
-    sockaddr_in address{};
-    socklen_t length = sizeof address;
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    auto* place = reinterpret_cast<sockaddr*>(&address);
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(listener, place, length) != 0 || listen(listener, 1) != 0 || getsockname(listener, place, &length) != 0) {
-        std::perror("listen");
+    sf::posix::Listener listener(0);
+    auto link = sf::posix::connect_tcp("127.0.0.1", listener.port());
+    if (!listener || !link) {
+        std::cerr << listener.error() << link.error() << "\n";
         return 1;
     }
-    const int file = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(file, place, length) != 0) {
-        std::perror("connect");
-        return 1;
-    }
-    std::thread other(run_robot, accept(listener, nullptr, nullptr));
-    const bool done = operate(file);
+    std::thread other(run_robot, listener.accept(1000));
+    const bool done = operate(link);
+    link.close();
     other.join();
-    close(listener);
     return done ? 0 : 1;
 }

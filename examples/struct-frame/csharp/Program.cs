@@ -15,21 +15,20 @@ namespace Example
             var listener = new TcpListener(IPAddress.Loopback, 0);
             listener.Start();
             int port = ((IPEndPoint)listener.LocalEndpoint).Port;
-            var robot = new Thread(() => new RobotSide(Link(listener.AcceptTcpClient())).Run());
+            var robot = new Thread(() => new RobotSide(Link(new TcpTransport(listener.AcceptTcpClient()))).Run());
             robot.Start();
-            using (var connection = new TcpClient())
+            using (var transport = new TcpTransport("127.0.0.1", port))
             {
-                connection.Connect(IPAddress.Loopback, port);
-                new OperatorSide(Link(connection)).Run();
+                new OperatorSide(Link(transport)).Run();
             }
             robot.Join();
             listener.Stop();
         }
 
         // How both sides frame their messages, and which messages they know.
-        private static Client Link(TcpClient connection)
+        private static Client Link(ITransport transport)
         {
-            return new Client(new TcpTransport(connection), Framing.Standard, Messages.All);
+            return new Client(transport, Framing.Standard, Messages.All);
         }
     }
 }

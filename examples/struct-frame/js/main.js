@@ -4,27 +4,14 @@
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { REGISTRY, robot } from "./generated/index.js";
-import { Client, NETWORK } from "./generated/runtime/index.js";
-
-/**
- * A client on a socket.
- * @param {import("node:net").Socket} socket
- * @param {number} system
- */
-function clientOn(socket, system) {
-  const transport = { send: (/** @type {Uint8Array} */ bytes) => void socket.write(bytes) };
-  const client = new Client(transport, NETWORK, REGISTRY, { system });
-  socket.on("data", (bytes) => client.receive(/** @type {Uint8Array} */ (bytes)));
-  socket.on("close", () => client.closed());
-  return client;
-}
+import { Client, NETWORK, StreamTransport } from "./generated/runtime/index.js";
 
 /**
  * Sends telemetry ten times a second and obeys orders.
  * @param {import("node:net").Socket} socket
  */
 function serve(socket) {
-  const client = clientOn(socket, 1);
+  const client = new Client(new StreamTransport(socket), NETWORK, REGISTRY, { system: 1 });
   const state = new robot.Telemetry({ mode: robot.Mode.Manual, rangesMm: [1200, 800, 2500] });
   client.subscribe(robot.Command, (command) => {
     const answer = new robot.Acknowledge({ sequence: command.sequence, accepted: true });
@@ -48,9 +35,8 @@ function serve(socket) {
   const begin = performance.now();
   const timer = setInterval(() => {
     state.timeUs = BigInt(Math.round((performance.now() - begin) * 1000));
-    void client.send(state);
+    client.send(state).catch(() => clearInterval(timer)); // the operator has gone
   }, 100);
-  socket.on("close", () => clearInterval(timer));
 }
 
 /**
@@ -58,7 +44,7 @@ function serve(socket) {
  * @param {import("node:net").Socket} socket
  */
 async function operate(socket) {
-  const client = clientOn(socket, 2);
+  const client = new Client(new StreamTransport(socket), NETWORK, REGISTRY, { system: 2 });
   client.subscribe(robot.Telemetry, ({ mode, position: { x, y, z } }, { header }) => {
     console.log(`telemetry #${header.sequence}: ${robot.modeName(mode)} at (${x}, ${y}, ${z})`);
   });

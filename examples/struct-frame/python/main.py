@@ -20,32 +20,13 @@ from generated.robot import (
     Vector3,
 )
 from generated.runtime import NETWORK, Client, Frame, UnknownVariant
-
-
-class SocketTransport:
-    """What a client sends through."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-
-    def send(self, data: bytes) -> None:
-        self._connection.sendall(data)
-
-
-def receive(connection: socket.socket, client: Client) -> None:
-    """Hands everything that arrives to the client, until the other side closes."""
-    try:
-        while data := connection.recv(4096):
-            client.receive(data)
-    except OSError:
-        pass
-    client.closed()
+from generated.runtime.transport import TcpTransport
 
 
 def robot(listener: socket.socket) -> None:
     """Sends telemetry ten times a second and obeys orders."""
     connection, _ = listener.accept()
-    client = Client(SocketTransport(connection), NETWORK, REGISTRY, system=1)
+    client = Client(TcpTransport(connection), NETWORK, REGISTRY, system=1)
     state = Telemetry(mode=Mode.MANUAL, wheel_speed=[0.5, 0.5, 0.5, 0.5], ranges_mm=[1200, 800, 2500])
 
     def obey(command: Command, _: Frame) -> None:
@@ -63,13 +44,12 @@ def robot(listener: socket.socket) -> None:
         client.send(answer)
 
     client.subscribe(Command, obey)
-    threading.Thread(target=receive, args=(connection, client), daemon=True).start()
     begin = time.monotonic()
     try:
-        while True:
-            state.time_us = int((time.monotonic() - begin) * 1e6)
-            client.send(state)
-            time.sleep(0.1)
+        with client:
+            while not client.wait(0.1):
+                state.time_us = int((time.monotonic() - begin) * 1e6)
+                client.send(state)
     except OSError:
         pass  # the operator has gone
 
@@ -77,28 +57,25 @@ def robot(listener: socket.socket) -> None:
 def main() -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=robot, args=(listener,), daemon=True).start()
-    connection = socket.create_connection(listener.getsockname())
-    client = Client(SocketTransport(connection), NETWORK, REGISTRY, system=2)
+    link = TcpTransport.connect(*listener.getsockname())
 
     def show(telemetry: Telemetry, frame: Frame) -> None:
         place = telemetry.position
         print(f"telemetry #{frame.header.sequence}: {telemetry.mode.name} at ({place.x}, {place.y}, {place.z})")
 
-    client.subscribe(Telemetry, show)
-    threading.Thread(target=receive, args=(connection, client), daemon=True).start()
-
     orders: list[CommandOrder] = [
         CommandOrderGoTo(GoTo(Vector3(1.0, 2.0, 0.5), speed=0.75)),
         CommandOrderHalt(Halt("enough for today")),
     ]
-    for sequence, order in enumerate(orders, 1):
+    with Client(link, NETWORK, REGISTRY, system=2) as client:
+        client.subscribe(Telemetry, show)
+        for sequence, order in enumerate(orders, 1):
+            time.sleep(0.3)
+            command = Command(sequence, order)
+            answer = client.request(command, Acknowledge, lambda answer: answer.sequence == command.sequence)
+            print(f"command {sequence}: {'accepted' if answer.accepted else 'refused'}, {answer.note}")
         time.sleep(0.3)
-        command = Command(sequence, order)
-        answer = client.request(command, Acknowledge, lambda answer: answer.sequence == command.sequence)
-        print(f"command {sequence}: {'accepted' if answer.accepted else 'refused'}, {answer.note}")
-    time.sleep(0.3)
-    print(f"{client.counters.frames} frames, {client.counters.crc_failures} damaged")
-    connection.close()
+        print(f"{client.counters.frames} frames, {client.counters.crc_failures} damaged")
 
 
 if __name__ == "__main__":

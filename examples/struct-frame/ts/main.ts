@@ -3,20 +3,11 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { REGISTRY, robot } from "./generated/index.js";
-import { Client, NETWORK } from "./generated/runtime/index.js";
-
-/** A client on a socket. */
-function clientOn(socket: Socket, system: number): Client {
-  const transport = { send: (bytes: Uint8Array): void => void socket.write(bytes) };
-  const client = new Client(transport, NETWORK, REGISTRY, { system });
-  socket.on("data", (bytes: Uint8Array) => client.receive(bytes));
-  socket.on("close", () => client.closed());
-  return client;
-}
+import { Client, NETWORK, StreamTransport } from "./generated/runtime/index.js";
 
 /** Sends telemetry ten times a second and obeys orders. */
 function serve(socket: Socket): void {
-  const client = clientOn(socket, 1);
+  const client = new Client(new StreamTransport(socket), NETWORK, REGISTRY, { system: 1 });
   const state = new robot.Telemetry({ mode: robot.Mode.Manual, rangesMm: [1200, 800, 2500] });
   client.subscribe(robot.Command, (command) => {
     const answer = new robot.Acknowledge({ sequence: command.sequence, accepted: true });
@@ -40,14 +31,13 @@ function serve(socket: Socket): void {
   const begin = performance.now();
   const timer = setInterval(() => {
     state.timeUs = BigInt(Math.round((performance.now() - begin) * 1000));
-    void client.send(state);
+    client.send(state).catch(() => clearInterval(timer)); // the operator has gone
   }, 100);
-  socket.on("close", () => clearInterval(timer));
 }
 
 /** Gives two orders and waits for the answers. */
 async function operate(socket: Socket): Promise<void> {
-  const client = clientOn(socket, 2);
+  const client = new Client(new StreamTransport(socket), NETWORK, REGISTRY, { system: 2 });
   client.subscribe(robot.Telemetry, ({ mode, position: { x, y, z } }, { header }) => {
     console.log(`telemetry #${header.sequence}: ${robot.modeName(mode)} at (${x}, ${y}, ${z})`);
   });

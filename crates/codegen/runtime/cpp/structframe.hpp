@@ -1,5 +1,4 @@
-// structframe.hpp: frames, checksums, readers and values of struct-frame, in C++17, header-only. Nothing uses the heap, but
-// for std::function where the client keeps a handler.
+// structframe.hpp: frames, checksums, readers and values of struct-frame, in C++17, header-only. Nothing uses the heap.
 //
 // Shipped by `fw gen` beside the code it generates. Nothing here depends on a schema.
 //
@@ -12,6 +11,11 @@
 //
 // Messages are plain structs. What is known about their layout is in Codec<Message>, so that no field name can meet it.
 // All functions accept any bytes from the other side.
+//
+// Switches, to be the same for every file of a program:
+//   STRUCTFRAME_ONLY_FRAMING  a payload kind such as Extended: every framing in use is Basic with this kind, whatever is asked
+//                             for at run time, which makes the code smaller
+//   STRUCTFRAME_NO_SEARCH     leaves out the search for good frames inside failed ones: a damaged length may then swallow frames
 #ifndef STRUCTFRAME_HPP
 #define STRUCTFRAME_HPP
 
@@ -21,6 +25,7 @@
 #include "structframe/field.hpp"
 #include "structframe/union.hpp"
 #include "structframe/layout.hpp"
+#include "structframe/sums.hpp"
 #include "structframe/frame.hpp"
 #include "structframe/event.hpp"
 #include "structframe/machine.hpp"

@@ -121,6 +121,7 @@ namespace StructFrameRuntime
         /// <summary>Sends a message and waits for the first answer that <paramref name="accept"/> takes; other messages go
         /// to their subscribers meanwhile.</summary>
         /// <exception cref="TimeoutException">No such answer came in time.</exception>
+        /// <exception cref="StructFrameException">The link closed first (<c>closed</c>).</exception>
         public TAnswer Request<TAnswer>(IMessage request, Func<TAnswer, bool> accept = null, int milliseconds = 5000)
             where TAnswer : class, IMessage
         {
@@ -138,8 +139,12 @@ namespace StructFrameRuntime
                 var watch = Stopwatch.StartNew();
                 while (answer == null)
                 {
+                    if (!IsOpen)
+                    {
+                        throw new StructFrameException("closed", "the link closed before an answer came");
+                    }
                     int left = milliseconds - (int)watch.ElapsedMilliseconds;
-                    if (left <= 0 || !IsOpen)
+                    if (left <= 0)
                     {
                         throw new TimeoutException("no " + typeof(TAnswer).Name + " within " + milliseconds + " ms");
                     }

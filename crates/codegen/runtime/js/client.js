@@ -2,7 +2,7 @@
 import { StructFrameError } from "./errors.js";
 import { writeMessage } from "./message.js";
 import { AccumulatingReader } from "./reader.js";
-/** Speaks one framing over a transport. Whoever receives bytes hands them to `receive`. */
+/** Speaks one framing over a transport; over one that cannot be attached to, pass what arrives to `receive`. */
 export class Client {
     transport;
     framing;
@@ -11,12 +11,14 @@ export class Client {
     sequence = 0;
     reader;
     handlers = new Map();
+    pending = new Set();
     constructor(transport, framing, registry, options = {}) {
         this.transport = transport;
         this.framing = framing;
         this.registry = registry;
         this.options = options;
         this.reader = new AccumulatingReader(framing, registry, options.capacity);
+        transport.attach?.(this);
     }
     /** What the reader has counted. */
     get counters() {
@@ -48,6 +50,11 @@ export class Client {
             const end = () => {
                 unsubscribe();
                 clearTimeout(timer);
+                this.pending.delete(fail);
+            };
+            const fail = (fault) => {
+                end();
+                reject(fault);
             };
             const unsubscribe = this.subscribe(response, (answer) => {
                 if (predicate === undefined || predicate(answer)) {
@@ -56,13 +63,10 @@ export class Client {
                 }
             });
             const timer = setTimeout(() => {
-                end();
-                reject(new StructFrameError("timeout", `no answer within ${timeoutMs} ms`));
+                fail(new StructFrameError("timeout", `no answer within ${timeoutMs} ms`));
             }, timeoutMs);
-            this.send(message).catch((fault) => {
-                end();
-                reject(fault);
-            });
+            this.pending.add(fail);
+            this.send(message).catch(fail);
         });
     }
     /** Takes what the transport received and calls the handlers of what it completed. */
@@ -73,9 +77,23 @@ export class Client {
             }
         }
     }
-    /** To be called when the transport closed: an incomplete frame is forgotten. */
-    closed() {
+    /** To be called when the transport closed: an incomplete frame is dropped and waiting requests fail. */
+    closed(fault) {
+        if (fault !== undefined) {
+            this.options.onError?.(fault);
+        }
         this.reader.reset();
+        for (const fail of [...this.pending]) {
+            fail(new StructFrameError("closed", "the link closed before an answer came"));
+        }
+    }
+    /** To be called when something arrived that is not bytes, or was lost: `onError` is told. */
+    failed(fault) {
+        this.options.onError?.(fault);
+    }
+    /** Closes the transport, if it can be closed. */
+    close() {
+        this.transport.close?.();
     }
     dispatch(frame) {
         const handlers = this.handlers.get(frame.id);

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Protocol, TypeVar
+from types import TracebackType
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from .errors import DecodeError
 from .framing import Framing, Header
@@ -14,6 +15,7 @@ from .reader import AccumulatingReader, Counters, Frame
 from .registry import Registry
 
 M = TypeVar("M", bound=Message)
+C = TypeVar("C", bound="Client")
 
 
 class Transport(Protocol):
@@ -24,11 +26,31 @@ class Transport(Protocol):
         ...
 
 
+@runtime_checkable
+class Link(Transport, Protocol):
+    """A transport that can also be read: what ``Client.start`` and ``with client:`` need. The module ``transport`` has
+    links over TCP, UDP and serial ports.
+    """
+
+    def receive(self, timeout: float, /) -> bytes | None:
+        """Waits up to ``timeout`` seconds for bytes; ``b""`` when none came, ``None`` when the other side closed."""
+        ...
+
+    def close(self) -> object:
+        """Closes the connection."""
+        ...
+
+
+# How long a reading thread waits before it looks whether it was told to stop, in seconds.
+_PATIENCE = 0.1
+
+
 class Client:
     """Speaks one framing over a transport.
 
-    Whoever receives bytes hands them to ``receive``, from any thread. Handlers are called there; an exception in one goes
-    to ``on_error`` and stops nobody else.
+    Over a ``Link``, ``with client:`` reads in a thread of its own until the block ends. Over any other transport, pass what
+    arrives to ``receive``, from any thread. Handlers are called on the thread that reads, and must not wait for an answer
+    there; an exception in one goes to ``on_error`` and does not stop the others.
     """
 
     def __init__(
@@ -51,8 +73,63 @@ class Client:
         self._on_error = on_error
         self._reader = AccumulatingReader(framing, registry, capacity)
         self._handlers: dict[int, list[Callable[[Any, Frame], None]]] = {}
+        self._pending: set[Future[Any]] = set()
         self._send_lock = threading.Lock()
         self._receive_lock = threading.RLock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._ended = False
+
+    def __enter__(self: C) -> C:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Starts a thread that reads the transport until it closes, or until ``close``."""
+        self._link()
+        if self._thread is not None:
+            raise RuntimeError("this client has been started already")
+        self._thread = threading.Thread(target=self.run, name="struct-frame client", daemon=True)
+        self._thread.start()
+
+    def run(self) -> None:
+        """Reads the transport on this thread until it closes, or until ``close`` on another one."""
+        link = self._link()
+        try:
+            while not self._stop.is_set():
+                data = link.receive(_PATIENCE)
+                if data is None:
+                    break
+                self.receive(data)
+        except OSError as fault:
+            self._report(fault)
+        finally:
+            with self._receive_lock:
+                self._ended = True
+                self.closed()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until the other side closes; false when it did not in time."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+        return self._ended
+
+    def close(self) -> None:
+        """Stops reading and closes the transport."""
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        self._link().close()
+
+    def _link(self) -> Link:
+        if not isinstance(self._transport, Link):
+            raise TypeError(f"{type(self._transport).__name__} cannot be read: it has no receive and close")
+        return self._transport
 
     @property
     def counters(self) -> Counters:
@@ -95,7 +172,17 @@ class Client:
                 future.set_result(answer)
 
         unsubscribe = self.subscribe(response, handler)
-        future.add_done_callback(lambda _: unsubscribe())
+
+        def end(_: Future[M]) -> None:
+            unsubscribe()
+            self._pending.discard(future)
+
+        future.add_done_callback(end)
+        with self._receive_lock:
+            if self._ended:
+                future.set_exception(ConnectionError("the link is closed"))
+                return future
+            self._pending.add(future)
         try:
             self.send(message)
         except BaseException:
@@ -110,10 +197,12 @@ class Client:
         predicate: Callable[[M], bool] | None = None,
         timeout: float | None = 5.0,
     ) -> M:
-        """Sends a message and waits for its answer, while another thread calls ``receive``.
+        """Sends a message and waits for its answer, while another thread reads.
 
-        Raises ``TimeoutError`` when none comes in time.
+        Raises ``TimeoutError`` when none comes in time, and ``ConnectionError`` when the link closes first.
         """
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a handler cannot wait for an answer: use start_request there")
         future = self.start_request(message, response, predicate)
         try:
             return future.result(timeout)
@@ -131,9 +220,12 @@ class Client:
                 self._dispatch(frame)
 
     def closed(self) -> None:
-        """To be called when the transport closed: an incomplete frame is forgotten."""
+        """To be called when the transport closed: an incomplete frame is dropped and waiting requests fail."""
         with self._receive_lock:
             self._reader.reset()
+            for future in list(self._pending):
+                if not future.done():
+                    future.set_exception(ConnectionError("the link closed before an answer came"))
 
     def _dispatch(self, frame: Frame) -> None:
         handlers = self._handlers.get(frame.id)

@@ -14,6 +14,20 @@ declare function clearTimeout(timer: unknown): void;
 export interface Transport {
   /** Sends all of these bytes. */
   send(bytes: Uint8Array): void | Promise<void>;
+  /** Passes to the receiver what arrives from now on. A client calls it; without it, call `receive` of the client yourself. */
+  attach?(receiver: Receiver): void;
+  /** Closes the connection. */
+  close?(): void;
+}
+
+/** Takes what arrives: a client. */
+export interface Receiver {
+  /** Bytes arrived. */
+  receive(bytes: Uint8Array): void;
+  /** Something arrived that is not bytes, or was lost; the connection goes on. */
+  failed(fault: unknown): void;
+  /** The connection closed; `fault` is the reason when it did not close as it should. */
+  closed(fault?: unknown): void;
 }
 
 /** How a client behaves. */
@@ -34,8 +48,8 @@ export interface RequestOptions<M> {
   timeoutMs?: number;
 }
 
-/** Speaks one framing over a transport. Whoever receives bytes hands them to `receive`. */
-export class Client {
+/** Speaks one framing over a transport; over one that cannot be attached to, pass what arrives to `receive`. */
+export class Client implements Receiver {
   private readonly transport: Transport;
   private readonly framing: Framing;
   private readonly registry: Registry;
@@ -43,6 +57,7 @@ export class Client {
   private sequence = 0;
   private readonly reader: AccumulatingReader;
   private readonly handlers = new Map<number, Set<(message: Message, frame: Frame) => void>>();
+  private readonly pending = new Set<(fault: StructFrameError) => void>();
 
   constructor(transport: Transport, framing: Framing, registry: Registry, options: ClientOptions = {}) {
     this.transport = transport;
@@ -50,6 +65,7 @@ export class Client {
     this.registry = registry;
     this.options = options;
     this.reader = new AccumulatingReader(framing, registry, options.capacity);
+    transport.attach?.(this);
   }
 
   /** What the reader has counted. */
@@ -85,6 +101,11 @@ export class Client {
       const end = (): void => {
         unsubscribe();
         clearTimeout(timer);
+        this.pending.delete(fail);
+      };
+      const fail = (fault: unknown): void => {
+        end();
+        reject(fault);
       };
       const unsubscribe = this.subscribe(response, (answer) => {
         if (predicate === undefined || predicate(answer)) {
@@ -93,13 +114,10 @@ export class Client {
         }
       });
       const timer = setTimeout(() => {
-        end();
-        reject(new StructFrameError("timeout", `no answer within ${timeoutMs} ms`));
+        fail(new StructFrameError("timeout", `no answer within ${timeoutMs} ms`));
       }, timeoutMs);
-      this.send(message).catch((fault: unknown) => {
-        end();
-        reject(fault);
-      });
+      this.pending.add(fail);
+      this.send(message).catch(fail);
     });
   }
 
@@ -112,9 +130,25 @@ export class Client {
     }
   }
 
-  /** To be called when the transport closed: an incomplete frame is forgotten. */
-  closed(): void {
+  /** To be called when the transport closed: an incomplete frame is dropped and waiting requests fail. */
+  closed(fault?: unknown): void {
+    if (fault !== undefined) {
+      this.options.onError?.(fault);
+    }
     this.reader.reset();
+    for (const fail of [...this.pending]) {
+      fail(new StructFrameError("closed", "the link closed before an answer came"));
+    }
+  }
+
+  /** To be called when something arrived that is not bytes, or was lost: `onError` is told. */
+  failed(fault: unknown): void {
+    this.options.onError?.(fault);
+  }
+
+  /** Closes the transport, if it can be closed. */
+  close(): void {
+    this.transport.close?.();
   }
 
   private dispatch(frame: Frame): void {

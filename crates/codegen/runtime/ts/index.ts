@@ -1,6 +1,6 @@
 /** struct-frame for browsers, Node and everywhere else: framings, readers, messages, a client. No part depends on a schema. */
 
-export { Client, type ClientOptions, type RequestOptions, type Transport } from "./client.js";
+export { Client, type ClientOptions, type Receiver, type RequestOptions, type Transport } from "./client.js";
 export { DecodeError, EncodeError, StructFrameError } from "./errors.js";
 export {
   BULK,
@@ -39,6 +39,16 @@ export {
   type Truncated,
 } from "./reader.js";
 export { Registry } from "./registry.js";
+export {
+  type DatagramSocketLike,
+  DatagramTransport,
+  type Peer,
+  type ReadableLike,
+  StreamTransport,
+  type WebSocketLike,
+  WebSocketTransport,
+  type WritableLike,
+} from "./transport.js";
 export {
   onlyTruncated,
   Reader,

@@ -27,6 +27,20 @@ pub struct Options {
     pub csharp_namespace: Option<String>,
     /// What serde knows of Rust code.
     pub rust_serde: RustSerde,
+    /// Where Rust code finds its runtime.
+    pub rust_runtime: RustRuntime,
+}
+
+/// Where Rust code finds its runtime.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RustRuntime {
+    /// In the crate `fw-structframe`, which the crate must depend on.
+    #[default]
+    Crate,
+    /// In a module beside the generated code, which then depends on nothing. There are no serde traits in it, and checksums of
+    /// long frames use no wide registers.
+    Module,
 }
 
 /// What serde knows of Rust code.
@@ -63,6 +77,13 @@ impl Options {
     #[must_use]
     pub const fn with_rust_serde(mut self, serde: RustSerde) -> Self {
         self.rust_serde = serde;
+        self
+    }
+
+    /// Chooses where Rust code finds its runtime.
+    #[must_use]
+    pub const fn with_rust_runtime(mut self, runtime: RustRuntime) -> Self {
+        self.rust_runtime = runtime;
         self
     }
 

@@ -44,6 +44,11 @@ macro_rules! languages {
                 match self { $(Self::$variant => $title,)* }
             }
 
+            /// True when one of its files lists all packages, so that packages must be generated together.
+            pub const fn lists_packages(self) -> bool {
+                matches!(self, Self::Rust | Self::Python | Self::TypeScript | Self::JavaScript)
+            }
+
             /// What its files are for.
             pub const fn kind(self) -> LangKind {
                 match self { $(Self::$variant => LangKind::$kind,)* }

@@ -1,8 +1,14 @@
 /* Ticks of 10 000 frames: written, parsed as a whole, read byte by byte as an interrupt gets them; and whether what was
    read is what was written. */
+#ifdef __cplusplus
+extern "C" {
+#endif
 void print(const char *text);
 void start(void);
 void stop(const char *name);
+#ifdef __cplusplus
+}
+#endif
 
 enum { FRAMES = 10000 };
 

@@ -190,6 +190,12 @@ static inline SfStatus RobotGoTo_read(RobotGoTo *message, SfFraming framing, con
     if (frame->kind != SF_EVENT_FRAME || frame->id != ROBOT_GO_TO_MSG_ID) {
         return SF_OTHER_MESSAGE;
     }
+    #if SF_LITTLE_ENDIAN && !defined(__OPTIMIZE_SIZE__)
+    if (frame->payload_length >= ROBOT_GO_TO_MAX_SIZE) {
+        memcpy(message, frame->payload, ROBOT_GO_TO_MAX_SIZE);
+        return SF_OK;
+    }
+    #endif
     return RobotGoTo_decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);
 }
 #endif

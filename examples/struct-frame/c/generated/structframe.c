@@ -3,6 +3,10 @@
  */
 #include "structframe.h"
 
+#if defined(__SSE2__) && !defined(__OPTIMIZE_SIZE__)
+#include <emmintrin.h>
+#endif
+
 /* For what must not make its caller save more registers. */
 #if defined(__GNUC__)
 #define SF_OUTLINE __attribute__((noinline))
@@ -81,13 +85,11 @@ typedef uint8_t Lanes[LANES];
 #endif
 
 /* Sums lane by lane, which are put together at the end. */
-SfSums sf_sums_of_many(SfSums sums, const uint8_t *bytes, size_t length) {
-    uint32_t a = (uint32_t)sums & 0xffu;
-    uint32_t b = (uint32_t)sums >> 8;
+SfSums sf_sum_many(SfSums sums, const uint8_t *bytes, size_t length) {
     Lanes first = {0};
     Lanes second = {0};
     const size_t blocks = length / LANES;
-    b += (uint32_t)(blocks * LANES) * a;
+    sums.b += (uint32_t)(blocks * LANES) * sums.a;
     for (size_t block = 0; block < blocks; block++, bytes += LANES) {
 #if defined(__GNUC__)
         Lanes more;
@@ -102,16 +104,26 @@ SfSums sf_sums_of_many(SfSums sums, const uint8_t *bytes, size_t length) {
 #endif
     }
     for (unsigned lane = 0; lane < LANES; lane++) {
-        a += first[lane];
-        b += (uint32_t)LANES * second[lane] + (LANES - lane) * first[lane];
+        sums.a += first[lane];
+        sums.b += (uint32_t)LANES * second[lane] + (LANES - lane) * first[lane];
     }
-    for (size_t i = blocks * LANES; i < length; i++) {
-        a += *bytes++;
-        b += a;
-    }
-    return (SfSums)((b & 0xffu) << 8 | (a & 0xffu));
+    return sf_sum(sums, bytes, length % LANES);
 }
 #endif
+
+uint16_t sf_checksum(SfSums sums, const uint8_t *payload, size_t length, size_t base, unsigned magic) {
+    size_t first = base < length ? base : length;
+    for (;;) {
+        sums = sf_sum(sums, payload, first);
+        if (magic > 0xffffu) {
+            return sf_sums_sent(sums);
+        }
+        sums = sf_sum_byte(sf_sum_byte(sums, magic & 0xffu), magic >> 8);
+        magic = 0x10000u; /* the seeds are in */
+        payload += first;
+        first = length - first;
+    }
+}
 
 #ifndef SF_RECEIVE_ONLY
 /* ---- Writing -------------------------------------------------------------------------------------------------- */
@@ -126,7 +138,8 @@ SfStatus sf_write_frame(SfFraming framing, SfHeader header, const SfMessageInfo 
     if (payload_length > 0) {
         memmove(out + sf_framing_header_length(framing), payload, payload_length);
     }
-    *length = sf_seal(framing, header, info->id, info->base_size, info->magic[0], info->magic[1], payload_length, out);
+    *length = sf_seal(framing, header, info->id, info->base_size, info->magic[0], info->magic[1],
+                      out + sf_framing_header_length(framing), payload_length, out);
     return SF_OK;
 }
 
@@ -185,8 +198,8 @@ static Look examine(const SfMachine *machine, const uint8_t *bytes, size_t left,
     unsigned id;
     size_t length;
     found->info = NULL;
+    found->total = 1;
     if (left == 0) {
-        found->total = 1;
         return LOOK_SHORT;
     }
     if (shape.start_length > 0 && bytes[0] != shape.start[0]) {
@@ -194,15 +207,8 @@ static Look examine(const SfMachine *machine, const uint8_t *bytes, size_t left,
         found->total = at != NULL ? (size_t)(at - bytes) : left;
         return LOOK_NOISE;
     }
-    if (shape.start_length > 1) {
-        if (left < 2) {
-            found->total = 2;
-            return LOOK_SHORT;
-        }
-        if (bytes[1] != shape.start[1]) {
-            found->total = 1;
-            return bytes[1] == shape.start[0] ? LOOK_NOISE : LOOK_FALSE_START;
-        }
+    if (shape.start_length > 1 && left > 1 && bytes[1] != shape.start[1]) {
+        return bytes[1] == shape.start[0] ? LOOK_NOISE : LOOK_FALSE_START;
     }
     if (left < shape.header) {
         found->total = shape.header;
@@ -225,27 +231,31 @@ static Look examine(const SfMachine *machine, const uint8_t *bytes, size_t left,
         length = found->info->max_size;
         found->total = shape.header + length;
     } else {
-        found->total = 1;
         return LOOK_NOISE;
     }
     found->length = (uint16_t)length;
     return left < found->total ? LOOK_CLAIMS : LOOK_WHOLE;
 }
 
-/* The checksum of a whole frame. For an unknown id the seeds are zeros behind the payload. */
-static SfSums sums_of(const SfMachine *machine, const Found *found, const uint8_t *frame) {
+/* The checksum of a whole frame. For an unknown id the seeds are zeros after the payload. */
+static uint16_t checksum_of(const SfMachine *machine, const Found *found, const uint8_t *frame) {
     const SfShape shape = SHAPE(machine);
+    const SfSums none = {0, 0};
     const size_t fields = (size_t)shape.header - shape.start_length;
     const SfMessageInfo *info = found->info;
-    return sf_seeded_sums(frame + shape.start_length, fields + found->length,
-                          fields + (info != NULL ? info->base_size : found->length), info != NULL ? info->magic[0] : 0,
-                          info != NULL ? info->magic[1] : 0);
+    size_t base = found->length;
+    unsigned magic = 0;
+    if (info != NULL) {
+        base = info->base_size;
+        magic = (unsigned)info->magic[1] << 8 | info->magic[0];
+    }
+    return SF_CHECKSUM(none, frame + shape.start_length, fields + found->length, fields + base, magic);
 }
 
 /* True when a whole frame has the checksum that it should have, or none. */
 static bool verify(const SfMachine *machine, const Found *found, const uint8_t *frame) {
     const uint8_t *carried = frame + found->total - 2;
-    return SHAPE(machine).length_bytes == 0 || sums_of(machine, found, frame) == sf_load_u16(carried);
+    return SHAPE(machine).length_bytes == 0 || checksum_of(machine, found, frame) == sf_load_u16(carried);
 }
 
 /* ---- The state machine ---------------------------------------------------------------------------------------- */
@@ -269,8 +279,10 @@ static void count(uint32_t *counter, size_t more) {
 #define COUNT(machine, what, more) ((void)0)
 #endif
 
+static void machine_reset(SfMachine *machine, size_t at);
+
 static void machine_init(SfMachine *machine, SfFraming framing, const SfLookup *lookup, size_t capacity) {
-    memset(machine, 0, sizeof *machine);
+    /* Member by member, but for the counters: memset() of a small library goes byte by byte. */
 #ifndef SF_ONLY_FRAMING
     machine->shape = sf_shape(framing);
 #else
@@ -278,7 +290,17 @@ static void machine_init(SfMachine *machine, SfFraming framing, const SfLookup *
 #endif
     machine->lookup = lookup;
     machine->capacity = capacity;
-    machine->need = 1;
+    machine->last = NULL;
+    machine->base = 0;
+    machine->sequence = 0;
+#ifndef SF_NO_SEARCH
+    machine->open_start = 0;
+    machine->open_end = 0;
+#endif
+#ifndef SF_NO_COUNTERS
+    memset(&machine->counters, 0, sizeof machine->counters);
+#endif
+    machine_reset(machine, 0);
 }
 
 static void machine_reset(SfMachine *machine, size_t at) {
@@ -317,18 +339,20 @@ static void advance(SfMachine *machine, size_t gone) {
 #endif
 }
 
-/* The primary search goes on elsewhere; `noise` more bytes belong to no frame. */
-static void go_on(SfMachine *machine, size_t position, size_t noise) {
-    machine->position = position;
-    machine->noise = noise;
-    machine->compared = false;
-}
-
 static void event_of(const SfMachine *machine, SfEvent *event, SfEventKind kind, size_t end, size_t length) {
-    memset(event, 0, sizeof *event);
     event->kind = kind;
     event->end = machine->base + end;
     event->start = event->end - length;
+    event->id = 0;
+    event->header.sequence = 0;
+    event->header.system = 0;
+    event->header.component = 0;
+    event->payload_length = 0;
+    event->payload = NULL;
+    event->info = NULL;
+    event->recovered = false;
+    memset(event->expected, 0, sizeof event->expected);
+    memset(event->found, 0, sizeof event->found);
 }
 
 /* What a frame says besides its payload. */
@@ -346,6 +370,14 @@ static void tell(const SfMachine *machine, const Found *found, const uint8_t *fr
     }
 }
 
+static void count_gap(SfMachine *machine, uint8_t sequence) {
+    if (machine->has_sequence && sequence != (uint8_t)(machine->sequence + 1u)) {
+        COUNT(machine, seq_gaps, 1);
+    }
+    machine->has_sequence = true;
+    machine->sequence = sequence;
+}
+
 static void deliver(SfMachine *machine, const uint8_t *bytes, size_t at, const Found *found, bool recovered,
                     SfEvent *event) {
     event_of(machine, event, SF_EVENT_FRAME, at + found->total, found->total);
@@ -358,12 +390,7 @@ static void deliver(SfMachine *machine, const uint8_t *bytes, size_t at, const F
         COUNT(machine, unknown_ids, 1);
     }
     if (SHAPE(machine).sequence > 0) {
-        const uint8_t sequence = event->header.sequence;
-        if (machine->has_sequence && sequence != (uint8_t)(machine->sequence + 1u)) {
-            COUNT(machine, seq_gaps, 1);
-        }
-        machine->has_sequence = true;
-        machine->sequence = sequence;
+        count_gap(machine, event->header.sequence);
     }
 }
 
@@ -440,8 +467,8 @@ static bool skipped(SfMachine *machine, SfEvent *event) {
     return true;
 }
 
-/* Goes on behind failed bytes, after a search inside them. */
-static void fail(SfMachine *machine, size_t end, bool remember) {
+/* Goes on after failed bytes, once they have been searched. */
+SF_OUTLINE static void fail(SfMachine *machine, size_t end, bool remember) {
     COUNT(machine, failed_bytes, end - machine->position);
 #ifndef SF_NO_SEARCH
     {
@@ -455,21 +482,16 @@ static void fail(SfMachine *machine, size_t end, bool remember) {
 #else
     (void)remember;
 #endif
-    go_on(machine, end, 0);
-}
-
-static void false_start(SfMachine *machine, size_t length) {
-    COUNT(machine, sync_recoveries, 1);
-    COUNT(machine, failed_bytes, length);
-    machine->false_bytes += length;
-    go_on(machine, machine->position + length, machine->noise + length);
+    machine->position = end;
+    machine->compared = false;
 }
 
 /* The next event; false when that takes more bytes than there are. */
-static bool step(SfMachine *machine, const uint8_t *bytes, size_t length, bool more, SfEvent *event) {
+SF_OUTLINE static bool step(SfMachine *machine, const uint8_t *bytes, size_t length, bool more, SfEvent *event) {
     for (;;) {
         Found found;
         Look look;
+        size_t over; /* bytes that begin no frame */
         size_t end;
 #ifndef SF_NO_SEARCH
         if (machine->has_rescan) {
@@ -481,7 +503,8 @@ static bool step(SfMachine *machine, const uint8_t *bytes, size_t length, bool m
                     machine->false_bytes = 0;
                 }
                 if (end > machine->position) {
-                    go_on(machine, end, machine->noise);
+                    machine->position = end;
+                    machine->compared = false;
                 }
                 COUNT(machine, recovered, 1);
                 deliver(machine, bytes, at, &found, true, event);
@@ -494,47 +517,54 @@ static bool step(SfMachine *machine, const uint8_t *bytes, size_t length, bool m
             /* Before its length is more than a small machine can count. */
             return skipped(machine, event);
         }
-        look = examine(machine, bytes + machine->position, length - machine->position, &found);
-        if (machine->position < length && machine->capacity < SHAPE(machine).header) {
-            look = LOOK_NOISE;
-            found.total = length - machine->position;
-        }
-        if (look == LOOK_NOISE) {
-            go_on(machine, machine->position + found.total, machine->noise + found.total);
-            continue;
-        }
-        if (look == LOOK_FALSE_START) {
-            false_start(machine, 2);
-            continue;
+        over = length - machine->position;
+        if (more && over < SHAPE(machine).header) {
+            /* No frame is shorter than a header: nothing is decided before there is one. */
+            look = LOOK_SHORT;
+            found.total = SHAPE(machine).header;
+        } else {
+            look = examine(machine, bytes + machine->position, over, &found);
         }
         end = machine->position + found.total;
-        if (look != LOOK_SHORT) {
-            if (found.total > machine->capacity) {
+        over = 0;
+        if (look == LOOK_NOISE) {
+            over = found.total;
+        } else if (look != LOOK_SHORT) {
+            if (look == LOOK_FALSE_START) {
+                over = 2;
+            } else if (found.total > machine->capacity) {
                 /* A frame that the reader could never hold. */
                 machine->oversized_end = end > machine->oversized_end ? end : machine->oversized_end;
-                false_start(machine, 1);
-                continue;
-            }
-            if (found.info == NULL && machine->position < machine->oversized_end) {
+                over = 1;
+            } else if (found.info == NULL) {
                 /* Inside such a frame zeros in its payload must not pass for a frame of an unknown message. */
-                false_start(machine, 1);
-                continue;
-            }
-            if (!machine->compared) {
+                over = machine->position < machine->oversized_end;
+            } else if (SHAPE(machine).length_bytes > 0 && !machine->compared &&
+                       (found.length < found.info->min_size || found.length > found.info->max_size)) {
                 machine->compared = true;
-                if (SHAPE(machine).length_bytes > 0 && found.info != NULL &&
-                    (found.length < found.info->min_size || found.length > found.info->max_size)) {
-                    COUNT(machine, len_errors, 1);
-                }
+                COUNT(machine, len_errors, 1);
+            }
+            if (over > 0) {
+                COUNT(machine, sync_recoveries, 1);
+                COUNT(machine, failed_bytes, over);
+                machine->false_bytes += over;
             }
         }
+        if (over > 0) {
+            machine->position += over;
+            machine->noise += over;
+            machine->compared = false;
+            continue;
+        }
 #ifndef SF_NO_SEARCH
-        forget_far_candidates(machine, found.total);
+        if (machine->has_open) {
+            forget_far_candidates(machine, found.total);
+        }
 #endif
         if (look == LOOK_WHOLE) {
             const uint8_t *frame = bytes + machine->position;
-            const SfSums sums = sums_of(machine, &found, frame);
-            const bool good = SHAPE(machine).length_bytes == 0 || sums == sf_load_u16(frame + found.total - 2);
+            const uint16_t checksum = SHAPE(machine).length_bytes > 0 ? checksum_of(machine, &found, frame) : 0;
+            const bool good = SHAPE(machine).length_bytes == 0 || checksum == sf_load_u16(frame + found.total - 2);
 #ifndef SF_NO_SEARCH
             if (good && machine->has_open) {
                 rescan_open(machine, end);
@@ -546,14 +576,14 @@ static bool step(SfMachine *machine, const uint8_t *bytes, size_t length, bool m
             }
             if (good) {
                 const size_t at = machine->position;
-                go_on(machine, end, 0);
+                machine->position = end;
+                machine->compared = false;
                 deliver(machine, bytes, at, &found, false, event);
                 return true;
             }
             event_of(machine, event, SF_EVENT_BAD_CHECKSUM, end, found.total);
             tell(machine, &found, frame, event);
-            event->expected[0] = (uint8_t)sums;
-            event->expected[1] = (uint8_t)(sums >> 8);
+            sf_store_u16(event->expected, checksum);
             memcpy(event->found, frame + found.total - 2, 2);
             COUNT(machine, crc_failures, 1);
             COUNT(machine, sync_recoveries, 1);
@@ -583,6 +613,160 @@ static bool step(SfMachine *machine, const uint8_t *bytes, size_t length, bool m
     }
 }
 
+#ifndef __OPTIMIZE_SIZE__
+/* What the short path comes to. */
+typedef enum Row {
+    ROW_FRAME, /* a good frame */
+    ROW_WAITS, /* more bytes are needed */
+    ROW_ENDS   /* something else; nothing was decided */
+} Row;
+
+#if defined(__SSE2__)
+/* 16 to 64 more bytes. */
+SF_INLINE SfSums sum_blocks(SfSums sums, const uint8_t *bytes, size_t length) {
+    static const uint8_t tail[32] = {0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
+                                     0,    0,    0,    0,    0,    0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    const __m128i zero = _mm_setzero_si128();
+    const __m128i low = _mm_set_epi16(9, 10, 11, 12, 13, 14, 15, 16);
+    const __m128i high = _mm_set_epi16(1, 2, 3, 4, 5, 6, 7, 8);
+    const size_t rest = length % 16u;
+    const uint8_t *const end = bytes + length;
+    __m128i weighted = zero;
+    for (;;) {
+        __m128i block;
+        __m128i plain;
+        uint32_t count = 16;
+        if (bytes + 16 <= end) {
+            block = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+        } else if (bytes != end) {
+            /* The last block overlaps the one before, whose bytes do not count again. */
+            count = (uint32_t)rest;
+            block = _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)(end - 16)),
+                                  _mm_loadu_si128((const __m128i *)(const void *)(tail + rest)));
+        } else {
+            break;
+        }
+        bytes += count;
+        plain = _mm_sad_epu8(block, zero);
+        weighted = _mm_add_epi32(weighted, _mm_madd_epi16(_mm_unpacklo_epi8(block, zero), low));
+        weighted = _mm_add_epi32(weighted, _mm_madd_epi16(_mm_unpackhi_epi8(block, zero), high));
+        sums.b += count * sums.a;
+        sums.a += (uint32_t)_mm_cvtsi128_si32(_mm_add_epi64(plain, _mm_srli_si128(plain, 8)));
+    }
+    weighted = _mm_add_epi32(weighted, _mm_srli_si128(weighted, 8));
+    weighted = _mm_add_epi32(weighted, _mm_srli_si128(weighted, 4));
+    sums.b += (uint32_t)_mm_cvtsi128_si32(weighted);
+    return sums;
+}
+#endif
+
+/* As sf_checksum(); most payloads are short and have no extensions. */
+SF_INLINE uint16_t row_checksum(const uint8_t *bytes, size_t length, size_t base, unsigned magic) {
+    SfSums sums = {0, 0};
+#if defined(__SSE2__)
+    if (base >= length && length >= 16 && length <= 64) {
+        sums = sum_blocks(sums, bytes, length);
+        return sf_sums_sent(sf_sum_byte(sf_sum_byte(sums, magic & 0xffu), magic >> 8));
+    }
+#endif
+    return sf_checksum(sums, bytes, length, base, magic);
+}
+
+/* The short path: a good frame of a known message, after another one. Only for framings with two start bytes and a length;
+   inline, so that all about the framing is known when compiling. */
+SF_INLINE Row next_in_row(SfMachine *machine, SfPayloadKind kind, const uint8_t *bytes, size_t length, bool more,
+                          SfEvent *event) {
+    const SfFraming framing = {SF_HEADER_BASIC, kind};
+    const SfShape shape = sf_shape(framing);
+    const size_t fields = shape.header - 2u;
+    const size_t left = length - machine->position;
+    const uint8_t *const frame = bytes + machine->position;
+    const SfMessageInfo *info = machine->last;
+    size_t payload;
+    size_t total;
+    unsigned id;
+    if (left < shape.header) {
+        machine->need = machine->position + shape.header;
+        return more ? ROW_WAITS : ROW_ENDS;
+    }
+    if (frame[0] != shape.start[0] || frame[1] != shape.start[1]) {
+        return ROW_ENDS;
+    }
+    id = frame[shape.header - 1];
+    payload = frame[shape.header - 2 - shape.package];
+    if (shape.length_bytes > 1) {
+        payload = payload << 8 | frame[shape.header - 3 - shape.package];
+    }
+    if (shape.package > 0) {
+        id |= (unsigned)frame[shape.header - 2] << 8;
+    }
+    if (info == NULL || info->id != id) {
+        info = sf_lookup_find(machine->lookup, (uint16_t)id);
+        if (info == NULL) {
+            return ROW_ENDS;
+        }
+        machine->last = info;
+    }
+    total = shape.header + 2u + payload;
+    if (payload < info->min_size || payload > info->max_size || total > machine->capacity) {
+        return ROW_ENDS;
+    }
+    if (total > left) {
+        machine->need = machine->position + total;
+        return more ? ROW_WAITS : ROW_ENDS;
+    }
+    if (row_checksum(frame + 2, fields + payload, fields + info->base_size,
+                     (unsigned)info->magic[1] << 8 | info->magic[0]) != sf_load_u16(frame + total - 2)) {
+        return ROW_ENDS;
+    }
+    event->kind = SF_EVENT_FRAME;
+    event->start = machine->base + machine->position;
+    event->end = event->start + total;
+    event->id = (uint16_t)id;
+    event->header.sequence = shape.sequence > 0 ? frame[2] : 0;
+    event->header.system = shape.system > 0 ? frame[2 + shape.sequence] : 0;
+    event->header.component = shape.system > 0 ? frame[3 + shape.sequence] : 0;
+    event->payload_length = payload;
+    event->payload = frame + shape.header;
+    event->info = info;
+    event->recovered = false;
+    memset(event->expected, 0, sizeof event->expected);
+    memset(event->found, 0, sizeof event->found);
+    machine->position += total;
+    COUNT(machine, frames, 1);
+    if (shape.sequence > 0) {
+        count_gap(machine, frame[2]);
+    }
+    return ROW_FRAME;
+}
+
+SF_INLINE bool next_event(SfMachine *machine, const uint8_t *bytes, size_t length, bool more, SfEvent *event) {
+    bool calm = machine->noise == 0 && !machine->compared;
+    Row row = ROW_ENDS;
+#ifndef SF_NO_SEARCH
+    calm = calm && !machine->has_open && !machine->has_rescan;
+#endif
+    if (calm && SHAPE(machine).start_length == 2) {
+        switch (SHAPE(machine).start[1] - 0x70) {
+        case SF_PAYLOAD_DEFAULT:
+            row = next_in_row(machine, SF_PAYLOAD_DEFAULT, bytes, length, more, event);
+            break;
+        case SF_PAYLOAD_EXTENDED:
+            row = next_in_row(machine, SF_PAYLOAD_EXTENDED, bytes, length, more, event);
+            break;
+        case SF_PAYLOAD_EXTENDED_MULTI_SYSTEM_STREAM:
+            row = next_in_row(machine, SF_PAYLOAD_EXTENDED_MULTI_SYSTEM_STREAM, bytes, length, more, event);
+            break;
+        default: break;
+        }
+    }
+    return row == ROW_FRAME || (row == ROW_ENDS && step(machine, bytes, length, more, event));
+}
+#else
+#define next_event step
+#endif
+
 /* ---- Readers -------------------------------------------------------------------------------------------------- */
 
 void sf_buffer_reader_init(SfBufferReader *reader, SfFraming framing, const SfLookup *lookup, const uint8_t *data,
@@ -594,11 +778,11 @@ void sf_buffer_reader_init(SfBufferReader *reader, SfFraming framing, const SfLo
 }
 
 bool sf_buffer_reader_next(SfBufferReader *reader, SfEvent *event) {
-    return step(&reader->machine, reader->data, reader->length, false, event);
+    return next_event(&reader->machine, reader->data, reader->length, false, event);
 }
 
 bool sf_buffer_reader_next_frame(SfBufferReader *reader, SfEvent *frame) {
-    while (sf_buffer_reader_next(reader, frame)) {
+    while (next_event(&reader->machine, reader->data, reader->length, false, frame)) {
         if (frame->kind == SF_EVENT_FRAME) {
             return true;
         }
@@ -632,80 +816,54 @@ void sf_stream_init(SfStream *stream, SfFraming framing, const SfLookup *lookup,
     machine_init(&stream->machine, framing, lookup, capacity);
 }
 
-/* Moves up to `want` bytes from the chunk to the buffer. */
-static size_t append(SfStream *stream, const uint8_t *bytes, size_t length, size_t want) {
-    size_t taken = want < length ? want : length;
-    if (taken > stream->machine.capacity - stream->filled) {
-        const size_t unneeded = retain_from(&stream->machine);
-        const size_t drop = unneeded < stream->filled ? unneeded : stream->filled;
-        stream->filled -= drop;
-        memmove(stream->buffer, stream->buffer + drop, stream->filled);
-        advance(&stream->machine, drop);
-        if (taken > stream->machine.capacity - stream->filled) {
-            taken = stream->machine.capacity - stream->filled;
-        }
-    }
-    if (taken > 0) {
-        memcpy(stream->buffer + stream->filled, bytes, taken);
-        stream->filled += taken;
-    }
-    return taken;
-}
-
 static void tell_all(SfStream *stream, const uint8_t *bytes, size_t length, bool more, SfEventHandler handler,
                      void *context) {
     SfEvent event;
-    while (step(&stream->machine, bytes, length, more, &event)) {
+    while (next_event(&stream->machine, bytes, length, more, &event)) {
         if (handler != NULL) {
             handler(context, &event);
         }
     }
 }
 
-/* Reads a chunk that completes something, or all of which is not needed. */
-SF_OUTLINE static void read_chunk(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler,
-                                  void *context) {
+void sf_stream_read(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context) {
     SfMachine *const machine = &stream->machine;
-    size_t used = 0; /* bytes of this chunk that went to the buffer */
-    size_t gone;
-    while (stream->filled > 0) {
-        const size_t missing = machine->need > stream->filled ? machine->need - stream->filled : 0;
-        const size_t taken = append(stream, chunk, length, missing);
-        chunk += taken;
-        length -= taken;
-        used += taken;
-        if (taken < missing) {
-            if (length == 0) {
+    if (machine->capacity < SHAPE(machine).header) {
+        /* Not even a header has room: all is noise, and nothing is ever waited for. */
+        machine->base += length;
+        machine->noise += length;
+        tell_all(stream, chunk, 0, true, handler, context);
+        machine->need = 0;
+        return;
+    }
+    while (length > 0) {
+        const uint8_t *bytes = chunk;
+        size_t left = length;
+        size_t gone;
+        if (stream->filled > 0) {
+            /* What is missing of what is waited for; that it fits into the buffer, the machine has seen to. */
+            left = machine->need - stream->filled;
+            left = left < length ? left : length;
+            memcpy(stream->buffer + stream->filled, chunk, left);
+            chunk += left;
+            length -= left;
+            left += stream->filled;
+            stream->filled = left;
+            if (left < machine->need) {
                 return;
             }
-            /* The machine asks for no more than the buffer holds; should it ever, the reader goes on all the same. */
-            machine_reset(machine, stream->filled);
+            bytes = stream->buffer;
+        } else {
+            length = 0;
         }
-        tell_all(stream, stream->buffer, stream->filled, true, handler, context);
+        tell_all(stream, bytes, left, true, handler, context);
         gone = retain_from(machine);
-        /* Whatever is still needed came with this chunk: the chunk itself is read. */
-        if (stream->filled - gone <= used) {
-            chunk -= stream->filled - gone;
-            length += stream->filled - gone;
-            stream->filled = 0;
-            advance(machine, gone);
+        left -= gone;
+        if (left > 0) {
+            memmove(stream->buffer, bytes + gone, left);
         }
-    }
-    tell_all(stream, chunk, length, true, handler, context);
-    gone = retain_from(machine);
-    gone = gone < length ? gone : length;
-    advance(machine, gone);
-    (void)append(stream, chunk + gone, length - gone, length - gone);
-}
-
-void sf_stream_feed(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context) {
-    const size_t filled = stream->filled;
-    if (length == 1 && filled > 0 && filled + 1 < stream->machine.need && filled < stream->machine.capacity) {
-        /* Bytes that come one by one: most of them complete nothing. */
-        stream->buffer[filled] = *chunk;
-        stream->filled = filled + 1;
-    } else if (length > 0) {
-        read_chunk(stream, chunk, length, handler, context);
+        stream->filled = left;
+        advance(machine, gone);
     }
 }
 
@@ -721,7 +879,16 @@ void sf_stream_reset(SfStream *stream) {
 }
 
 size_t sf_stream_partial(const SfStream *stream) {
-    return stream->filled > stream->machine.position ? stream->filled - stream->machine.position : 0;
+    size_t at = stream->machine.position;
+    Found found;
+    while (at < stream->filled) {
+        const Look look = examine(&stream->machine, stream->buffer + at, stream->filled - at, &found);
+        if (look > LOOK_FALSE_START) {
+            break;
+        }
+        at += look == LOOK_NOISE ? found.total : 2;
+    }
+    return at < stream->filled ? stream->filled - at : 0;
 }
 #endif
 

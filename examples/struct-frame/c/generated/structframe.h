@@ -29,6 +29,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__ARM_FEATURE_SIMD32)
+#include <arm_acle.h>
+#endif
 
 #if defined(SF_SEND_ONLY) && defined(SF_RECEIVE_ONLY)
 #error "SF_SEND_ONLY and SF_RECEIVE_ONLY leave nothing"
@@ -246,45 +249,123 @@ typedef struct SfHeader {
 
 /* ---- Checksum ------------------------------------------------------------------------------------------------- */
 
-/* Two sums modulo 256: of the bytes (low byte), and of the first sum after each byte (high byte). */
-typedef uint_fast16_t SfSums;
+/* Two sums, of which only the lowest byte of each counts: of the bytes, and of the first sum after each byte. */
+typedef struct SfSums {
+    uint32_t a;
+    uint32_t b;
+} SfSums;
 
-#if !SF_SMALL_CHECKSUM
-/* The sums after more bytes, lane by lane: for many bytes on machines with vector units. */
-SfSums sf_sums_of_many(SfSums sums, const uint8_t *bytes, size_t length);
+/* Words are summed up in one go where they can be loaded from any address, their first byte lowest. What only sends, and is
+   to be small, goes byte by byte. */
+#if defined(SF_SEND_ONLY) && defined(__OPTIMIZE_SIZE__)
+#define SF_WORD_BYTES 1
+#elif SF_LITTLE_ENDIAN && (defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64))
+#define SF_WORD_BYTES 8
+#elif SF_LITTLE_ENDIAN && defined(__ARM_FEATURE_UNALIGNED) && defined(__ARM_FEATURE_SIMD32)
+#define SF_WORD_BYTES 4
+#else
+#define SF_WORD_BYTES 1
 #endif
 
-/* The sums after more bytes. */
-static inline SfSums sf_sums(SfSums sums, const uint8_t *bytes, size_t length) {
-    uint32_t a = (uint32_t)sums & 0xffu;
-    uint32_t b = (uint32_t)sums >> 8;
+SF_INLINE SfSums sf_sum_byte(SfSums sums, unsigned byte) {
+    sums.a += byte;
+    sums.b += sums.a;
+    return sums;
+}
+
+#if !SF_SMALL_CHECKSUM
+/* More bytes, lane by lane: for many bytes on machines with vector units. */
+SfSums sf_sum_many(SfSums sums, const uint8_t *bytes, size_t length);
+#endif
+
+#if SF_WORD_BYTES == 8
+/* 8 to 64 more bytes. */
+SF_INLINE SfSums sf_sum_words(SfSums sums, const uint8_t *bytes, size_t length) {
+    /* Four lanes of 16 bits, two neighbouring bytes to each. The first word holds the odd ones, after zeros, which do not
+       count. All lanes stay below a third of what they can hold, so that nothing is carried between them below. */
+    const uint64_t low = 0x00ff00ff00ff00ffu;
+    const uint64_t each = 0x0001000100010001u;
+    const size_t head = ((length - 1) & 7u) + 1;
+    const uint8_t *const end = bytes + length;
+    uint64_t word;
+    uint64_t odd;
+    uint64_t first;
+    uint64_t second = 0;
+    memcpy(&word, bytes, sizeof word);
+    bytes += head;
+    word <<= 8u * (8u - head);
+    odd = word >> 8 & low;
+    first = (word & low) + odd;
+    while (bytes != end) {
+        uint64_t more;
+        memcpy(&word, bytes, sizeof word);
+        bytes += sizeof word;
+        more = word >> 8 & low;
+        second += first;
+        odd += more;
+        first += (word & low) + more;
+    }
+    /* The highest lane of a product is the sum of all lanes, each by its weight: how many sums there are from its bytes to
+       the end of their word. */
+    sums.b += (uint32_t)length * sums.a + 8u * (uint32_t)(second * each >> 48) +
+              (uint32_t)(first * 0x0008000600040002u >> 48) - (uint32_t)(odd * each >> 48);
+    sums.a += (uint32_t)(first * each >> 48);
+    return sums;
+}
+#endif
+
+/* More bytes. */
+SF_INLINE SfSums sf_sum(SfSums sums, const uint8_t *bytes, size_t length) {
     const uint8_t *const end = bytes + length;
 #if !SF_SMALL_CHECKSUM
-    if (length >= 64) {
-        return sf_sums_of_many(sums, bytes, length);
+    if (length > 64) {
+        return sf_sum_many(sums, bytes, length);
+    }
+#endif
+#if SF_WORD_BYTES == 8 && !SF_SMALL_CHECKSUM
+    if (length >= 8) {
+        return sf_sum_words(sums, bytes, length);
+    }
+#elif SF_WORD_BYTES == 4
+    while (bytes != end - (length & 3u)) {
+        uint32_t word;
+        memcpy(&word, bytes, sizeof word);
+        bytes += sizeof word;
+        sums.b += 4u * sums.a;
+        sums.b = (uint32_t)__smlad((int16x2_t)__uxtb16(word), 0x00020004, (int32_t)sums.b);
+        sums.b = (uint32_t)__smlad((int16x2_t)__uxtb16(word >> 8 | word << 24), 0x00010003, (int32_t)sums.b);
+        sums.a = __usada8(word, 0, sums.a);
     }
 #endif
     while (bytes != end) {
-        a += *bytes++;
-        b += a;
+        sums = sf_sum_byte(sums, *bytes++);
     }
-    return (SfSums)((b & 0xffu) << 8 | (a & 0xffu));
+    return sums;
 }
 
-/* The sums over what follows the start bytes: `length` bytes up to the end of the payload, with the seeds behind the first
-   `base` of them. */
-static inline SfSums sf_seeded_sums(const uint8_t *bytes, size_t length, size_t base, uint8_t magic1, uint8_t magic2) {
+/* The sums as they are sent, the first one lowest. */
+SF_INLINE uint16_t sf_sums_sent(SfSums sums) { return (uint16_t)((sums.b & 0xffu) << 8 | (sums.a & 0xffu)); }
+
+/* The checksum after a payload, with the seeds after the first `base` bytes. `magic` has the first seed lowest. */
+SF_INLINE uint16_t sf_checksum_inline(SfSums sums, const uint8_t *payload, size_t length, size_t base,
+                                      unsigned magic) {
     const size_t first = base < length ? base : length;
-    SfSums sums = sf_sums(0, bytes, first);
-    uint32_t a = (uint32_t)sums & 0xffu;
-    uint32_t b = (uint32_t)sums >> 8;
-    a += magic1;
-    b += a;
-    a += magic2;
-    b += a;
-    sums = (SfSums)((b & 0xffu) << 8 | (a & 0xffu));
-    return first < length ? sf_sums(sums, bytes + first, length - first) : sums;
+    sums = sf_sum(sums, payload, first);
+    sums = sf_sum_byte(sf_sum_byte(sums, magic & 0xffu), magic >> 8);
+    if (first < length) {
+        sums = sf_sum(sums, payload + first, length - first);
+    }
+    return sf_sums_sent(sums);
 }
+
+/* The same as a function, once in a program. */
+uint16_t sf_checksum(SfSums sums, const uint8_t *payload, size_t length, size_t base, unsigned magic);
+
+#ifdef __OPTIMIZE_SIZE__
+#define SF_CHECKSUM sf_checksum
+#else
+#define SF_CHECKSUM sf_checksum_inline
+#endif
 
 #ifndef SF_RECEIVE_ONLY
 /* ---- Writing -------------------------------------------------------------------------------------------------- */
@@ -313,12 +394,13 @@ SF_INLINE SfStatus sf_carries(SfFraming framing, uint16_t id, size_t max_size, s
     return capacity < shape.header + (shape.length_bytes > 0 ? 2u : 0u) + payload_length ? SF_BUFFER_TOO_SHORT : SF_OK;
 }
 
-/* Writes what stands around a payload that stands at its place already; returns the length of the frame. For generated
-   code, which has asked sf_carries(). */
+/* Writes what stands around a payload, which stands at its place already, and at `payload` too; returns the length of the
+   frame. For generated code, which has asked sf_carries(). */
 SF_INLINE size_t sf_seal(SfFraming framing, SfHeader header, uint16_t id, size_t base_size, uint8_t magic1,
-                             uint8_t magic2, size_t payload_length, uint8_t *out) {
+                         uint8_t magic2, const uint8_t *payload, size_t payload_length, uint8_t *out) {
     const SfShape shape = sf_shape(framing);
     size_t at = shape.start_length;
+    SfSums sums = {0, 0};
     if (shape.start_length > 0) {
         out[0] = shape.start[0];
     }
@@ -327,27 +409,32 @@ SF_INLINE size_t sf_seal(SfFraming framing, SfHeader header, uint16_t id, size_t
     }
     if (shape.sequence > 0) {
         out[at++] = header.sequence;
+        sums = sf_sum_byte(sums, header.sequence);
     }
     if (shape.system > 0) {
         out[at++] = header.system;
         out[at++] = header.component;
+        sums = sf_sum_byte(sums, header.system);
+        sums = sf_sum_byte(sums, header.component);
     }
     if (shape.length_bytes > 0) {
         out[at++] = (uint8_t)payload_length;
+        sums = sf_sum_byte(sums, (uint8_t)payload_length);
     }
     if (shape.length_bytes > 1) {
         out[at++] = (uint8_t)(payload_length >> 8);
+        sums = sf_sum_byte(sums, (uint8_t)(payload_length >> 8));
     }
     if (shape.package > 0) {
         out[at++] = (uint8_t)(id >> 8);
+        sums = sf_sum_byte(sums, (uint8_t)(id >> 8));
     }
     out[at++] = (uint8_t)id;
     if (shape.length_bytes > 0) {
-        const size_t fields = at - shape.start_length;
-        const SfSums sums = sf_seeded_sums(out + shape.start_length, fields + payload_length, fields + base_size,
-                                           magic1, magic2);
-        out[at + payload_length] = (uint8_t)sums;
-        out[at + payload_length + 1] = (uint8_t)(sums >> 8);
+        const uint16_t checksum = SF_CHECKSUM(sf_sum_byte(sums, (uint8_t)id), payload, payload_length, base_size,
+                                              (unsigned)magic2 << 8 | magic1);
+        out[at + payload_length] = (uint8_t)checksum;
+        out[at + payload_length + 1] = (uint8_t)(checksum >> 8);
         at += 2;
     }
     return at + payload_length;
@@ -355,28 +442,31 @@ SF_INLINE size_t sf_seal(SfFraming framing, SfHeader header, uint16_t id, size_t
 
 /* The end of writing a message: `status` is what came of encoding `payload_length` bytes at their place. For generated
    code. */
-SF_INLINE SfStatus sf_finish_frame(SfStatus status, SfFraming framing, SfHeader header, uint16_t id,
-                                       size_t max_size, size_t base_size, uint8_t magic1, uint8_t magic2,
-                                       size_t payload_length, uint8_t *out, size_t capacity, size_t *length) {
+SF_INLINE SfStatus sf_finish_frame(SfStatus status, SfFraming framing, SfHeader header, uint16_t id, size_t max_size,
+                                   size_t base_size, uint8_t magic1, uint8_t magic2, size_t payload_length,
+                                   uint8_t *out, size_t capacity, size_t *length) {
     *length = 0;
     if (status == SF_OK) {
         status = sf_carries(framing, id, max_size, payload_length, capacity);
     }
     if (status == SF_OK) {
-        *length = sf_seal(framing, header, id, base_size, magic1, magic2, payload_length, out);
+        *length = sf_seal(framing, header, id, base_size, magic1, magic2, out + sf_shape(framing).header,
+                          payload_length, out);
     }
     return status;
 }
 
 /* Writes a frame around bytes that are the payload already: a packed struct. For generated code. */
-SF_INLINE SfStatus sf_write_image(SfFraming framing, SfHeader header, uint16_t id, size_t base_size,
-                                      uint8_t magic1, uint8_t magic2, const void *image, size_t size, uint8_t *out,
-                                      size_t capacity, size_t *length) {
+SF_INLINE SfStatus sf_write_image(SfFraming framing, SfHeader header, uint16_t id, size_t base_size, uint8_t magic1,
+                                  uint8_t magic2, const void *image, size_t size, uint8_t *out, size_t capacity,
+                                  size_t *length) {
     const SfStatus status = sf_carries(framing, id, size, size, capacity);
     *length = 0;
     if (status == SF_OK) {
         memcpy(out + sf_shape(framing).header, image, size);
-        *length = sf_seal(framing, header, id, base_size, magic1, magic2, size, out);
+        /* Summed up where it was read: what was just written in pieces cannot be loaded in words at once. */
+        *length =
+            sf_seal(framing, header, id, base_size, magic1, magic2, (const uint8_t *)image, size, out);
     }
     return status;
 }
@@ -430,17 +520,7 @@ typedef struct SfCounters {
 /* The one state machine behind both readers. Its members are its own business: positions are counted from the first byte
    at hand, which stands at `base` of the input. */
 typedef struct SfMachine {
-    const SfLookup *lookup;
-    uint64_t base;
-    size_t capacity;
-    size_t position;
-    size_t need;
-    size_t noise;       /* bytes before `position` since the last event */
-    size_t false_bytes; /* those of them that looked like a start */
-    size_t oversized_end;
-#ifndef SF_ONLY_FRAMING
-    SfShape shape;
-#endif
+    /* Flags first: small machines reach what stands near the beginning with short instructions. */
     bool compared;
     bool has_sequence;
     uint8_t sequence;
@@ -448,6 +528,20 @@ typedef struct SfMachine {
     bool has_open;
     bool has_rescan;
     bool rescan_remembers;
+#endif
+#ifndef SF_ONLY_FRAMING
+    SfShape shape;
+#endif
+    const SfLookup *lookup;
+    const SfMessageInfo *last; /* of the frame before, as frames often come in rows */
+    uint64_t base;
+    size_t position;
+    size_t capacity;
+    size_t need;
+    size_t noise; /* bytes before `position` since the last event */
+    size_t oversized_end;
+    size_t false_bytes; /* those bytes of the noise that looked like a start */
+#ifndef SF_NO_SEARCH
     size_t open_start;
     size_t open_end;
     size_t rescan_at;
@@ -494,8 +588,21 @@ typedef struct SfStream {
 /* Begins to read; `buffer` and `lookup` must outlive the stream. */
 void sf_stream_init(SfStream *stream, SfFraming framing, const SfLookup *lookup, uint8_t *buffer, size_t capacity);
 
+/* Reads a chunk that may complete something; for sf_stream_feed(). */
+void sf_stream_read(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context);
+
 /* Reads a chunk and tells what it completed. `handler` may be NULL. */
-void sf_stream_feed(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context);
+static inline void sf_stream_feed(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler,
+                                  void *context) {
+    const size_t filled = stream->filled;
+    if (length == 1 && filled + 1 < stream->machine.need) {
+        /* Bytes that come one by one: most of them complete nothing. */
+        stream->buffer[filled] = *chunk;
+        stream->filled = filled + 1;
+    } else {
+        sf_stream_read(stream, chunk, length, handler, context);
+    }
+}
 
 /* Ends the stream: tells what is left over. The stream can be used again; positions go on counting. */
 void sf_stream_finish(SfStream *stream, SfEventHandler handler, void *context);

@@ -161,6 +161,7 @@ template <>
 struct Codec<robot::Vector3> {
     static constexpr bool has_id = false;
     static constexpr bool is_variable = false;
+    static constexpr bool is_plain = true;
     static constexpr MessageInfo info{0, 12, 12, 12, {{0x1e, 0x3a}}, "robot.Vector3"};
     static constexpr std::array<std::uint8_t, 0> defaults{};
 
@@ -171,7 +172,8 @@ struct Codec<robot::Vector3> {
         image.put<4>(8, message.z);
     }
 
-    static void load(robot::Vector3& message, const detail::View& view, std::size_t at) {
+    template <class V>
+    static void load(robot::Vector3& message, const V& view, std::size_t at) {
         const detail::ImageReader image(view, at);
         image.get(0, message.x);
         image.get(4, message.y);
@@ -183,6 +185,7 @@ template <>
 struct Codec<robot::Telemetry> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = false;
+    static constexpr bool is_plain = false;
     static constexpr MessageInfo info{1, 106, 106, 106, {{0xe6, 0x7e}}, "robot.Telemetry"};
     static constexpr std::array<std::uint8_t, 41> defaults{{
         0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -200,7 +203,8 @@ struct Codec<robot::Telemetry> {
         image.put<65>(41, message.ranges_mm);
     }
 
-    static void load(robot::Telemetry& message, const detail::View& view, std::size_t at) {
+    template <class V>
+    static void load(robot::Telemetry& message, const V& view, std::size_t at) {
         const detail::ImageReader image(view, at);
         image.get(0, message.time_us);
         image.get(8, message.mode);
@@ -215,6 +219,7 @@ template <>
 struct Codec<robot::GoTo> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = false;
+    static constexpr bool is_plain = true;
     static constexpr MessageInfo info{2, 16, 16, 16, {{0xb1, 0x58}}, "robot.GoTo"};
     static constexpr std::array<std::uint8_t, 16> defaults{{
         0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x3f,
@@ -226,7 +231,8 @@ struct Codec<robot::GoTo> {
         image.put<4>(12, message.speed);
     }
 
-    static void load(robot::GoTo& message, const detail::View& view, std::size_t at) {
+    template <class V>
+    static void load(robot::GoTo& message, const V& view, std::size_t at) {
         const detail::ImageReader image(view, at);
         image.get(0, message.target);
         image.get(12, message.speed);
@@ -237,6 +243,7 @@ template <>
 struct Codec<robot::Halt> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = false;
+    static constexpr bool is_plain = false;
     static constexpr MessageInfo info{3, 49, 49, 49, {{0x0d, 0x0d}}, "robot.Halt"};
     static constexpr std::array<std::uint8_t, 0> defaults{};
 
@@ -245,7 +252,8 @@ struct Codec<robot::Halt> {
         image.put<49>(0, message.reason);
     }
 
-    static void load(robot::Halt& message, const detail::View& view, std::size_t at) {
+    template <class V>
+    static void load(robot::Halt& message, const V& view, std::size_t at) {
         const detail::ImageReader image(view, at);
         image.get(0, message.reason);
     }
@@ -255,6 +263,7 @@ template <>
 struct Codec<robot::Command> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = true;
+    static constexpr bool is_plain = false;
     static constexpr MessageInfo info{4, 55, 55, 6, {{0x0d, 0x94}}, "robot.Command"};
     static constexpr std::array<std::uint8_t, 0> defaults{};
     using Shape0 = detail::Shape<robot::Command::Order, 2, 49, 49, 0>;
@@ -265,10 +274,11 @@ struct Codec<robot::Command> {
         image.put_union<Shape0>(4, message.order);
     }
 
-    static void load(robot::Command& message, const detail::View& view, std::size_t at) {
+    template <class V>
+    static void load(robot::Command& message, const V& view, std::size_t at) {
         const detail::ImageReader image(view, at);
         image.get(0, message.sequence);
-        image.get_union<Shape0>(4, message.order);
+        image.template get_union<Shape0>(4, message.order);
     }
 
     static void store_wire(const robot::Command& message, detail::Writer& writer) {
@@ -286,6 +296,7 @@ template <>
 struct Codec<robot::Acknowledge> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = true;
+    static constexpr bool is_plain = false;
     static constexpr MessageInfo info{5, 408, 408, 8, {{0x30, 0x63}}, "robot.Acknowledge"};
     static constexpr std::array<std::uint8_t, 0> defaults{};
 
@@ -297,7 +308,8 @@ struct Codec<robot::Acknowledge> {
         image.put<302>(106, message.log);
     }
 
-    static void load(robot::Acknowledge& message, const detail::View& view, std::size_t at) {
+    template <class V>
+    static void load(robot::Acknowledge& message, const V& view, std::size_t at) {
         const detail::ImageReader image(view, at);
         image.get(0, message.sequence);
         image.get(4, message.accepted);

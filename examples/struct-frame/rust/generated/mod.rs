@@ -5,6 +5,7 @@
 pub mod robot;
 
 /// Every message of every package that can be framed, by id: what readers look up.
+#[allow(dead_code, reason = "not every program uses it")]
 pub static MESSAGES: [fw_structframe::MessageInfo; 5] = [
     <robot::Telemetry as fw_structframe::Message>::INFO,
     <robot::GoTo as fw_structframe::Message>::INFO,
@@ -14,6 +15,7 @@ pub static MESSAGES: [fw_structframe::MessageInfo; 5] = [
 ];
 
 /// A message of any kind.
+#[allow(dead_code, reason = "not every program uses it")]
 #[allow(clippy::large_enum_variant, reason = "no allocator")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyMessage {
@@ -29,6 +31,7 @@ pub enum AnyMessage {
     Acknowledge(robot::Acknowledge),
 }
 
+#[allow(dead_code, reason = "not every program uses it")]
 impl AnyMessage {
     /// Reads the message in a frame of this framing; `None` for an id that no package has.
     ///

@@ -5,23 +5,22 @@
 mod messages;
 mod operator;
 mod robot;
-mod transport;
 
+use fw_structframe::transport::TcpTransport;
 use fw_structframe::{Client, Framing, Profile};
 use std::error::Error;
 use std::net::{TcpListener, TcpStream};
 use std::thread;
-use transport::Tcp;
 
 /// How both sides frame their messages.
 const FRAMING: Framing = Profile::Standard.framing();
 
 /// A client over TCP. Its buffers hold two frames of the longest kind.
-type Link = Client<Tcp, [fw_structframe::MessageInfo; 5], [u8; 1024]>;
+type Link = Client<TcpTransport, [fw_structframe::MessageInfo; 5], [u8; 1024]>;
 
 fn link(stream: TcpStream) -> Result<Link, Box<dyn Error>> {
     Ok(Client::new(
-        Tcp::new(stream)?,
+        TcpTransport::new(stream)?,
         FRAMING,
         messages::MESSAGES,
         [[0; 1024]; 3],

@@ -4,9 +4,10 @@ use crate::messages::robot::{
     Acknowledge, Command, CommandOrder, GoTo, Halt, Telemetry, TelemetryView, Vector3,
 };
 use crate::{FRAMING, Link};
+use fw_structframe::transport::within;
 use fw_structframe::{Frame, Message, Text};
 use std::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Runs for half a second or so.
 pub fn run(mut link: Link) -> Result<(), Box<dyn Error>> {
@@ -70,9 +71,8 @@ fn command(
         sequence,
         order: order.into(),
     };
-    let deadline = Instant::now() + Duration::from_secs(2);
     let mine = |answer: &Acknowledge| answer.sequence == sequence;
-    let answer: Acknowledge = link.request(&command, mine, show, || Instant::now() < deadline)?;
+    let answer: Acknowledge = link.request(&command, mine, show, within(Duration::from_secs(2)))?;
     Ok(format!(
         "{}, {:?}",
         if answer.accepted {

@@ -2,12 +2,10 @@
 #ifndef STRUCTFRAME_CLIENT_HPP
 #define STRUCTFRAME_CLIENT_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <optional>
+#include <new>
 #include <utility>
 
 #include "reader.hpp"
@@ -25,12 +23,75 @@ struct Transport {
     virtual std::uint32_t now_ms() = 0;
 };
 
+namespace detail {
+
+// Something that can be called with an event, kept in place.
+class Handler {
+public:
+    // Room for what a lambda captures.
+    static constexpr std::size_t room = 16 * sizeof(void*);
+
+    Handler() = default;
+    template <class F, class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, Handler>>>
+    Handler(F&& of) : Handler() {
+        using Of = std::decay_t<F>;
+        static_assert(sizeof(Of) <= room, "the handler captures too much: capture a pointer or a reference instead");
+        static_assert(alignof(Of) <= alignof(std::max_align_t), "the handler is aligned too much");
+        new (place_) Of(std::forward<F>(of));
+        call_ = [](void* place, const Event& event) { (*static_cast<Of*>(place))(event); };
+        move_ = [](void* from, void* to) {
+            if (to != nullptr) {
+                new (to) Of(std::move(*static_cast<Of*>(from)));
+            }
+            static_cast<Of*>(from)->~Of();
+        };
+    }
+    Handler(Handler&& other) noexcept { take(other); }
+    Handler& operator=(Handler&& other) noexcept {
+        if (this != &other) {
+            clear();
+            take(other);
+        }
+        return *this;
+    }
+    Handler(const Handler&) = delete;
+    Handler& operator=(const Handler&) = delete;
+    ~Handler() { clear(); }
+
+    explicit operator bool() const { return call_ != nullptr; }
+    void operator()(const Event& event) { call_(place_, event); }
+
+private:
+    void take(Handler& other) {
+        call_ = other.call_;
+        move_ = other.move_;
+        if (move_ != nullptr) {
+            move_(other.place_, place_);
+        }
+        other.call_ = nullptr;
+        other.move_ = nullptr;
+    }
+    void clear() {
+        if (move_ != nullptr) {
+            move_(place_, nullptr);
+        }
+        call_ = nullptr;
+        move_ = nullptr;
+    }
+
+    alignas(std::max_align_t) unsigned char place_[room];
+    void (*call_)(void*, const Event&) = nullptr;
+    void (*move_)(void*, void*) = nullptr;  // to another place, or to none
+};
+
+}  // namespace detail
+
 // Sends and receives messages. Room: bytes for received frames (see Stream), for a frame to be sent, and subscriptions.
-// Handlers must not throw, and must not poll or request. Only to keep a handler the heap may be used, by std::function.
+// Handlers must not throw, and must not poll or request. They are kept in place: what they capture is limited.
 template <std::size_t In = 8192, std::size_t Out = 8192, std::size_t Subscriptions = 32>
 class Client {
 public:
-    using Handler = std::function<void(const Event&)>;
+    using Handler = detail::Handler;
 
     Client(Transport& transport, Framing framing, Lookup lookup)
         : transport_(transport), framing_(framing), stream_(framing, lookup) {}
@@ -42,20 +103,20 @@ public:
     const Counters& counters() const { return stream_.counters(); }
 
     // Calls `handler` for every good frame with this id. The place, for `unsubscribe`; nothing when all are taken.
-    std::optional<std::size_t> subscribe_id(std::uint16_t id, Handler handler) {
+    Optional<std::size_t> subscribe_id(std::uint16_t id, Handler handler) {
         for (std::size_t i = 0; i < Subscriptions; i++) {
             if (!subscriptions_[i].handler) {
                 subscriptions_[i] = {id, std::move(handler)};
                 return i;
             }
         }
-        return std::nullopt;
+        return {};
     }
 
     // Calls `handler(const Message&)` for every message of this type that can be decoded.
     template <class Message, class F>
-    std::optional<std::size_t> subscribe(F handler) {
-        return subscribe_id(Codec<Message>::info.id, [this, handler](const Event& frame) {
+    Optional<std::size_t> subscribe(F handler) {
+        return subscribe_id(Codec<Message>::info.id, [this, handler](const Event& frame) mutable {
             Message message;
             if (read(message, framing_, frame) == Status::Ok) {
                 handler(message);
@@ -100,7 +161,7 @@ public:
         if (received == 0) {
             return Status::Timeout;
         }
-        const auto length = std::min(static_cast<std::size_t>(received), chunk.size());
+        const auto length = detail::least(static_cast<std::size_t>(received), chunk.size());
         stream_.feed(chunk.data(), length, [this](const Event& event) { dispatch(event); });
         return Status::Ok;
     }

@@ -2,15 +2,82 @@
 #ifndef STRUCTFRAME_VALUES_HPP
 #define STRUCTFRAME_VALUES_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "framing.hpp"
+
 namespace structframe {
+
+namespace detail {
+
+// What <algorithm> has too; it takes longer to compile than all of this.
+template <class T>
+constexpr const T& least(const T& a, const T& b) {
+    return b < a ? b : a;
+}
+
+template <class T>
+constexpr const T& most(const T& a, const T& b) {
+    return a < b ? b : a;
+}
+
+template <class T>
+constexpr bool same(const T* a, const T* b, std::size_t count) {
+    for (std::size_t i = 0; i < count; i++) {
+        if (!(a[i] == b[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+template <class T>
+constexpr void copy(const T* from, T* to, std::size_t count) {
+    for (std::size_t i = 0; i < count; i++) {
+        to[i] = from[i];
+    }
+}
+
+}  // namespace detail
+
+// A value, or nothing. Like std::optional, but that a place for a value costs nothing before there is one.
+template <class T>
+class Optional {
+    static_assert(std::is_trivially_copyable_v<T>, "kept as bytes");
+
+public:
+    Optional() : none_() {}
+    Optional(const T& value) : value_(value), has_value_(true) {}
+    // Fills the place by `fill(T&)`, which says whether there is a value.
+    template <class Fill>
+    static STRUCTFRAME_INLINE Optional filled(Fill&& fill) {
+        Optional out;
+        out.has_value_ = fill(out.value_);
+        return out;
+    }
+
+    bool has_value() const { return has_value_; }
+    explicit operator bool() const { return has_value_; }
+    const T& operator*() const { return value_; }
+    T& operator*() { return value_; }
+    const T* operator->() const { return &value_; }
+    T* operator->() { return &value_; }
+    friend bool operator==(const Optional& a, const T& b) { return a.has_value_ && a.value_ == b; }
+    friend bool operator!=(const Optional& a, const T& b) { return !(a == b); }
+
+private:
+    union {
+        unsigned char none_;
+        T value_;
+    };
+    bool has_value_ = false;
+};
 
 // Up to N elements in place.
 template <class T, std::size_t N>
@@ -51,7 +118,7 @@ public:
         if (count > N) {
             return false;
         }
-        std::copy(values, values + count, items_.begin());
+        detail::copy(values, items_.data(), count);
         count_ = count;
         return true;
     }
@@ -69,7 +136,7 @@ public:
     }
 
     friend constexpr bool operator==(const Bounded& a, const Bounded& b) {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        return a.size() == b.size() && detail::same(a.data(), b.data(), a.size());
     }
     friend constexpr bool operator!=(const Bounded& a, const Bounded& b) { return !(a == b); }
 
@@ -118,7 +185,7 @@ public:
         if (text.size() > N) {
             return false;
         }
-        std::copy(text.begin(), text.end(), this->bytes_.begin());
+        detail::copy(text.data(), this->bytes_.data(), text.size());
         this->length_ = text.size();
         return true;
     }
@@ -135,7 +202,7 @@ public:
         if (text.size() > N || text.find('\0') != std::string_view::npos) {
             return false;
         }
-        std::copy(text.begin(), text.end(), this->bytes_.begin());
+        detail::copy(text.data(), this->bytes_.data(), text.size());
         this->length_ = text.size();
         return true;
     }
@@ -147,7 +214,7 @@ struct Unknown {
     std::uint16_t tag = 0;
     std::array<std::uint8_t, N> region{};
     friend constexpr bool operator==(const Unknown& a, const Unknown& b) {
-        return a.tag == b.tag && std::equal(a.region.begin(), a.region.end(), b.region.begin());
+        return a.tag == b.tag && detail::same(a.region.data(), b.region.data(), N);
     }
     friend constexpr bool operator!=(const Unknown& a, const Unknown& b) { return !(a == b); }
 };

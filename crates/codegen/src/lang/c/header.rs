@@ -1,7 +1,7 @@
 //! What users include.
 
 use super::decode::has_defaults;
-use super::plain::{either, is_plain};
+use super::plain::{either, fix_bools, is_plain};
 use super::types::{comment, counter, declare, value_type};
 use super::{Of, used_packages};
 use crate::lang::Packing;
@@ -225,6 +225,15 @@ fn read(of: Of<'_>, message: &Message, text: &mut Text) {
         text.block(format!("if (frame->kind != SF_EVENT_FRAME || frame->id != {upper}_MSG_ID) {{"), "}", |text| {
             text.put("return SF_OTHER_MESSAGE;");
         });
+        if is_plain(of, message) && !(message.variable && message.sizes.max > 0) {
+            text.line("#if SF_LITTLE_ENDIAN && !defined(__OPTIMIZE_SIZE__)");
+            text.block(format!("if (frame->payload_length >= {upper}_MAX_SIZE) {{"), "}", |text| {
+                text.line(format!("memcpy(message, frame->payload, {upper}_MAX_SIZE);"));
+                fix_bools(of, message, &message.fields, "message->", 0, text);
+                text.line("return SF_OK;");
+            });
+            text.line("#endif");
+        }
         text.line(format!(
             "return {ty}_decode(message, sf_framing_layout(framing), frame->payload, frame->payload_length);"
         ));

@@ -48,7 +48,7 @@ pub(super) const fn counter_max(bytes: usize) -> usize {
     if bytes == 1 { 0xff } else { 0xffff }
 }
 
-/// The type of one element, and what stands behind the name: dimensions of text.
+/// The type of one element, and what comes after the name: dimensions of text.
 fn element_type(of: Of<'_>, element: Element) -> (String, String) {
     match element {
         Element::Scalar(scalar) => (scalar_type(scalar).to_owned(), String::new()),

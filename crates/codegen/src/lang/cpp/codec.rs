@@ -2,7 +2,7 @@
 
 use super::Of;
 use crate::text::Text;
-use fw_schema::layout::{Discriminator, Message, PackageIndex, UnionWire};
+use fw_schema::layout::{Discriminator, Element, Extent, Message, PackageIndex, Type, UnionWire};
 
 pub(super) fn print(of: Of<'_>, message: &Message, text: &mut Text) {
     let names = of.names.message(message.index);
@@ -13,6 +13,7 @@ pub(super) fn print(of: Of<'_>, message: &Message, text: &mut Text) {
         let [first, second] = message.magic;
         text.line(format!("static constexpr bool has_id = {};", message.id.is_some()));
         text.line(format!("static constexpr bool is_variable = {};", message.variable));
+        text.line(format!("static constexpr bool is_plain = {};", is_plain(of, message)));
         text.line(format!(
             "static constexpr MessageInfo info{{{}, {}, {}, {}, {{{{0x{first:02x}, 0x{second:02x}}}}}, \"{}\"}};",
             message.id.unwrap_or_default(),
@@ -41,6 +42,19 @@ pub(super) fn print(of: Of<'_>, message: &Message, text: &mut Text) {
             load_wire(of, message, &path, text.gap());
         }
     });
+}
+
+/// True when a message is made of numbers, bools, enums and blobs of fixed size alone, which fill all its bytes.
+fn is_plain(of: Of<'_>, message: &Message) -> bool {
+    let plain = |ty: Type| {
+        !matches!(ty.extent(), Some(Extent::Bounded(_)))
+            && match ty.element() {
+                Element::Scalar(_) | Element::Enum(_) | Element::Bytes(Extent::Fixed(_)) => true,
+                Element::Message(index) => is_plain(of, &of.schema[index]),
+                Element::String(_) | Element::Bytes(_) => false,
+            }
+    };
+    message.unions.is_empty() && message.fixed_tail == 0 && message.fields.iter().all(|field| plain(field.ty))
 }
 
 fn defaults(of: Of<'_>, message: &Message, text: &mut Text) {
@@ -85,12 +99,12 @@ fn store(of: Of<'_>, message: &Message, path: &str, text: &mut Text) {
 
 fn load(of: Of<'_>, message: &Message, path: &str, text: &mut Text) {
     if is_empty(message) {
-        text.line(format!("static void load({path}&, const detail::View&, std::size_t) {{}}"));
+        text.line("template <class V>").line(format!("static void load({path}&, const V&, std::size_t) {{}}"));
         return;
     }
     let names = of.names.message(message.index);
-    let open = format!("static void load({path}& message, const detail::View& view, std::size_t at) {{");
-    text.block(open, "}", |text| {
+    let open = format!("static void load({path}& message, const V& view, std::size_t at) {{");
+    text.line("template <class V>").block(open, "}", |text| {
         text.line("const detail::ImageReader image(view, at);");
         for (field, name) in message.fields.iter().zip(&names.fields) {
             text.line(format!("image.get({}, message.{name});", field.offset));
@@ -98,7 +112,7 @@ fn load(of: Of<'_>, message: &Message, path: &str, text: &mut Text) {
         for (at, union) in message.unions.iter().enumerate().filter(|(_, union)| !union.members.is_empty()) {
             let call = match union.discriminator {
                 Discriminator::None => "get_region".to_owned(),
-                _ => format!("get_union<Shape{at}>"),
+                _ => format!("template get_union<Shape{at}>"),
             };
             text.line(format!("image.{call}({}, message.{});", union.offset, names.unions[at].name));
         }

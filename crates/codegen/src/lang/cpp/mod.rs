@@ -28,7 +28,10 @@ const RUNTIME: &[(&str, &str)] = &[
     ("structframe/layout.hpp", include_str!("../../../runtime/cpp/structframe/layout.hpp")),
     ("structframe/machine.hpp", include_str!("../../../runtime/cpp/structframe/machine.hpp")),
     ("structframe/message.hpp", include_str!("../../../runtime/cpp/structframe/message.hpp")),
+    // Included by programs that want it; structframe.hpp does not.
+    ("structframe/posix.hpp", include_str!("../../../runtime/cpp/structframe/posix.hpp")),
     ("structframe/reader.hpp", include_str!("../../../runtime/cpp/structframe/reader.hpp")),
+    ("structframe/sums.hpp", include_str!("../../../runtime/cpp/structframe/sums.hpp")),
     ("structframe/union.hpp", include_str!("../../../runtime/cpp/structframe/union.hpp")),
     ("structframe/values.hpp", include_str!("../../../runtime/cpp/structframe/values.hpp")),
 ];

@@ -128,7 +128,7 @@ fn tagged(of: Of<'_>, message: &Message, at: usize, union: &Union, text: &mut Te
     });
 }
 
-/// A union without a tag; what its accessors do stands behind the codecs that they need.
+/// A union without a tag; what its accessors do comes after the codecs that they need.
 fn tagless(of: Of<'_>, message: &Message, at: usize, union: &Union, text: &mut Text) {
     let names = &of.names.message(message.index).unions[at];
     comment(text, &union.docs);

@@ -69,7 +69,7 @@ pub(super) fn comment(text: &mut Text, lines: &[String]) {
     text.lines(lines.iter().map(|line| format!("// {}", line.trim_end().trim_end_matches('\\'))));
 }
 
-/// What stands behind the name of a field: its default, or nothing set.
+/// What comes after the name of a field: its default, or nothing set.
 pub(super) fn initial(of: Of<'_>, inside: &Message, field: &Field) -> String {
     match (&field.default, field.ty.element()) {
         (None, _) => "{}".to_owned(),

@@ -16,7 +16,7 @@ use fw_schema::layout::{Package, PackageIndex};
 use types::{Context, braced};
 
 /// What does not depend on the schema.
-const RUNTIME: [(&str, &str); 17] = [
+const RUNTIME: [(&str, &str); 21] = [
     ("Runtime/AccumulatingReader.cs", include_str!("../../../runtime/csharp/AccumulatingReader.cs")),
     ("Runtime/BufferReader.cs", include_str!("../../../runtime/csharp/BufferReader.cs")),
     ("Runtime/Client.cs", include_str!("../../../runtime/csharp/Client.cs")),
@@ -29,10 +29,14 @@ const RUNTIME: [(&str, &str); 17] = [
     ("Runtime/PayloadReader.cs", include_str!("../../../runtime/csharp/PayloadReader.cs")),
     ("Runtime/PayloadWriter.cs", include_str!("../../../runtime/csharp/PayloadWriter.cs")),
     ("Runtime/SingleBits.cs", include_str!("../../../runtime/csharp/SingleBits.cs")),
+    ("Runtime/StreamTransport.cs", include_str!("../../../runtime/csharp/StreamTransport.cs")),
     ("Runtime/StructFrameException.cs", include_str!("../../../runtime/csharp/StructFrameException.cs")),
+    ("Runtime/TcpTransport.cs", include_str!("../../../runtime/csharp/TcpTransport.cs")),
+    ("Runtime/UdpTransport.cs", include_str!("../../../runtime/csharp/UdpTransport.cs")),
     ("Runtime/Unions.cs", include_str!("../../../runtime/csharp/Unions.cs")),
     ("Runtime/Utf8.cs", include_str!("../../../runtime/csharp/Utf8.cs")),
     ("Runtime/Values.cs", include_str!("../../../runtime/csharp/Values.cs")),
+    ("Runtime/WebSocketTransport.cs", include_str!("../../../runtime/csharp/WebSocketTransport.cs")),
     ("Runtime/Window.cs", include_str!("../../../runtime/csharp/Window.cs")),
 ];
 

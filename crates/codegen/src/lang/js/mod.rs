@@ -15,8 +15,19 @@ macro_rules! runtime {
 }
 
 /// The runtime, as it is.
-const RUNTIME: &[(&str, &str)] =
-    runtime!(["client", "errors", "framing", "index", "message", "reader", "registry", "text", "wire", "writer"]);
+const RUNTIME: &[(&str, &str)] = runtime!([
+    "client",
+    "errors",
+    "framing",
+    "index",
+    "message",
+    "reader",
+    "registry",
+    "text",
+    "transport",
+    "wire",
+    "writer"
+]);
 
 pub(super) fn files(schema: &Schema, _: &Options) -> Result<Vec<File>, Error> {
     let mut files = ts::print(schema, Dialect::JavaScript, RUNTIME);

@@ -19,6 +19,7 @@ const STEP: &str = "    ";
 /// The runtime, as it is.
 const RUNTIME: &[(&str, &str)] = &[
     ("runtime/__init__.py", include_str!("../../../runtime/python/__init__.py")),
+    ("runtime/aio.py", include_str!("../../../runtime/python/aio.py")),
     ("runtime/batch.py", include_str!("../../../runtime/python/batch.py")),
     ("runtime/client.py", include_str!("../../../runtime/python/client.py")),
     ("runtime/errors.py", include_str!("../../../runtime/python/errors.py")),
@@ -27,6 +28,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("runtime/py.typed", ""),
     ("runtime/reader.py", include_str!("../../../runtime/python/reader.py")),
     ("runtime/registry.py", include_str!("../../../runtime/python/registry.py")),
+    ("runtime/transport.py", include_str!("../../../runtime/python/transport.py")),
     ("runtime/wire.py", include_str!("../../../runtime/python/wire.py")),
 ];
 

@@ -37,6 +37,7 @@ const RUNTIME: &[(&str, &str)] = runtime!(
         "reader.ts",
         "registry.ts",
         "text.ts",
+        "transport.ts",
         "wire.ts",
         "writer.ts"
     ]

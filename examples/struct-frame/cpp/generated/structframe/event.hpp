@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include "frame.hpp"
 
@@ -40,7 +39,7 @@ struct Event {
 
 // Decodes the message in a good frame of this framing.
 template <class Message>
-[[nodiscard]] Status read(Message& message, Framing framing, const Event& frame) {
+[[nodiscard]] STRUCTFRAME_INLINE Status read(Message& message, Framing framing, const Event& frame) {
     if (frame.kind != EventKind::Frame || frame.id != Codec<Message>::info.id) {
         return Status::OtherMessage;
     }
@@ -54,7 +53,7 @@ Status visit_as(Framing framing, const Event& frame, Visit& visit) {
     Message message;
     const auto status = read(message, framing, frame);
     if (status == Status::Ok) {
-        visit(std::as_const(message));
+        visit(static_cast<const Message&>(message));
     }
     return status;
 }
@@ -76,111 +75,81 @@ struct Counters {
 
 namespace detail {
 
-// Bytes of the input that are at hand.
-struct Window {
-    const std::uint8_t* bytes = nullptr;
-    std::size_t length = 0;
-    std::uint64_t base = 0;  // absolute position of the first
-
-    std::uint64_t end() const { return base + length; }
-    // The bytes from one position up to another, or to the end.
-    Window part(std::uint64_t from, std::uint64_t to) const {
-        const auto begin = place(from);
-        const auto stop = place(to);
-        return begin < stop ? Window{bytes + begin, stop - begin, from} : Window{bytes, 0, from};
-    }
-
-private:
-    std::size_t place(std::uint64_t at) const {
-        const auto offset = at > base ? at - base : 0;
-        return offset < length ? static_cast<std::size_t>(offset) : length;
-    }
-};
-
-// A header that was read.
-struct Found {
-    Header header;
-    std::uint16_t length = 0;  // zero where the framing has no length
-    std::uint16_t id = 0;
-    const MessageInfo* info = nullptr;
-    std::size_t total = 0;  // bytes of the whole frame
-};
-
 // What stands at a position.
 struct Look {
     enum Kind {
-        Noise,       // no frame begins within `length` bytes
+        Noise,       // no frame begins within `total` bytes
         FalseStart,  // two bytes: the first start byte, and not the second
-        Short,       // perhaps a frame; `length` bytes will tell more
+        Short,       // perhaps a frame; `total` bytes will tell more
         Claims,      // a header whose frame is not all there
         Whole,       // a header whose frame is all there
     };
     Kind kind = Noise;
-    std::size_t length = 0;
-    Found found{};
+    std::uint16_t id = 0;
+    std::uint16_t length = 0;           // of the payload
+    std::size_t total = 1;              // bytes of the whole frame
+    const MessageInfo* info = nullptr;
 };
 
-// Looks at the first position of a part, of which there is at least one.
-inline Look examine(Framing framing, const Lookup& lookup, const Window& part) {
+// Looks at the first of `left` bytes.
+inline Look examine(Framing framing, const Lookup& lookup, const std::uint8_t* bytes, std::size_t left) {
+    Look look;
     const auto start = framing.start();
-    if (framing.header != HeaderKind::None && part.bytes[0] != start[0]) {
-        const auto* at = static_cast<const std::uint8_t*>(std::memchr(part.bytes, start[0], part.length));
-        return {Look::Noise, at != nullptr ? static_cast<std::size_t>(at - part.bytes) : part.length, {}};
+    if (left == 0) {
+        look.kind = Look::Short;
+        return look;
     }
-    if (framing.header == HeaderKind::Basic) {
-        if (part.length < 2) {
-            return {Look::Short, 2, {}};
+    if (framing.start_length() > 0 && bytes[0] != start[0]) {
+        const auto* at = static_cast<const std::uint8_t*>(std::memchr(bytes, start[0], left));
+        look.total = at != nullptr ? static_cast<std::size_t>(at - bytes) : left;
+        return look;
+    }
+    if (framing.start_length() > 1 && left > 1 && bytes[1] != start[1]) {
+        look.kind = bytes[1] == start[0] ? Look::Noise : Look::FalseStart;
+        return look;
+    }
+    const auto header = framing.header_length();
+    if (left < header) {
+        look.kind = Look::Short;
+        look.total = header;
+        return look;
+    }
+    const auto* field = bytes + header - 1;
+    unsigned id = *field;
+    if (framing.has_package()) {
+        id |= static_cast<unsigned>(*--field) << 8;
+    }
+    look.id = static_cast<std::uint16_t>(id);
+    look.info = lookup.find(look.id);
+    std::size_t length = 0;
+    if (framing.has_length()) {
+        length = *--field;
+        if (framing.length_bytes() > 1) {
+            length = length << 8 | *--field;
         }
-        if (part.bytes[1] != start[1]) {
-            return {part.bytes[1] == start[0] ? Look::Noise : Look::FalseStart, 1, {}};
-        }
+    } else if (look.info != nullptr) {
+        length = look.info->max_size;
+    } else {
+        return look;
     }
-    if (part.length < framing.header_length()) {
-        return {Look::Short, framing.header_length(), {}};
-    }
-    Found found;
-    const auto* bytes = part.bytes + framing.start_length();
-    if (framing.has_sequence()) {
-        found.header.sequence = *bytes++;
-    }
-    if (framing.has_system()) {
-        found.header.system = *bytes++;
-        found.header.component = *bytes++;
-    }
-    if (framing.length_bytes() == 1) {
-        found.length = *bytes++;
-    } else if (framing.length_bytes() == 2) {
-        found.length = load_bits<std::uint16_t>(bytes);
-        bytes += 2;
-    }
-    const unsigned package = framing.has_package() ? *bytes++ : 0u;
-    found.id = static_cast<std::uint16_t>(package << 8 | *bytes);
-    found.info = lookup.find(found.id);
-    if (!framing.has_length() && found.info == nullptr) {
-        return {Look::Noise, 1, {}};
-    }
-    found.total = framing.overhead() + (framing.has_length() ? found.length : found.info->max_size);
-    return {part.length < found.total ? Look::Claims : Look::Whole, 0, found};
+    look.length = static_cast<std::uint16_t>(length);
+    look.total = framing.overhead() + length;
+    look.kind = left < look.total ? Look::Claims : Look::Whole;
+    return look;
 }
 
-// Checksums of a whole frame.
-struct Verdict {
-    bool good = true;
-    std::array<std::uint8_t, 2> expected{};
-    std::array<std::uint8_t, 2> carried{};
-};
-
-inline Verdict verify(Framing framing, const Found& found, const std::uint8_t* frame) {
-    if (!framing.has_length()) {
-        return {};
-    }
+// The checksum that a whole frame should have. For an unknown id the seeds are zeros after the payload.
+inline std::uint16_t checksum_of(Framing framing, const Look& found, const std::uint8_t* frame) {
     const auto head = framing.start_length();
-    const auto header = framing.header_length();
-    Verdict verdict;
-    verdict.carried = {frame[found.total - 2], frame[found.total - 1]};
-    verdict.expected = checksum(frame + head, header - head, frame + header, found.total - header - 2, found.info);
-    verdict.good = verdict.expected == verdict.carried;
-    return verdict;
+    const auto fields = framing.header_length() - head;
+    const auto* const info = found.info;
+    return checksum({}, frame + head, fields + found.length, fields + (info != nullptr ? info->base_size : found.length),
+                    info != nullptr ? info->magic : std::array<std::uint8_t, 2>{});
+}
+
+// The checksum that a whole frame has.
+inline std::uint16_t carried(const Look& found, const std::uint8_t* frame) {
+    return load_bits<std::uint16_t>(frame + found.total - 2);
 }
 
 }  // namespace detail

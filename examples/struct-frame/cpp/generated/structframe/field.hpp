@@ -2,7 +2,6 @@
 #ifndef STRUCTFRAME_FIELD_HPP
 #define STRUCTFRAME_FIELD_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,18 +17,26 @@ namespace structframe {
 namespace detail {
 
 template <class U>
-constexpr void store_bits(std::uint8_t* out, U bits) {
+STRUCTFRAME_INLINE void store_bits(std::uint8_t* out, U bits) {
+#if STRUCTFRAME_LITTLE_ENDIAN
+    std::memcpy(out, &bits, sizeof bits);
+#else
     for (std::size_t i = 0; i < sizeof(U); i++) {
         out[i] = static_cast<std::uint8_t>(bits >> (8 * i));
     }
+#endif
 }
 
 template <class U>
-constexpr U load_bits(const std::uint8_t* in) {
+STRUCTFRAME_INLINE U load_bits(const std::uint8_t* in) {
     U bits = 0;
+#if STRUCTFRAME_LITTLE_ENDIAN
+    std::memcpy(&bits, in, sizeof bits);
+#else
     for (std::size_t i = 0; i < sizeof(U); i++) {
         bits = static_cast<U>(bits | static_cast<U>(static_cast<U>(in[i]) << (8 * i)));
     }
+#endif
     return bits;
 }
 
@@ -66,6 +73,25 @@ struct View {
     }
 };
 
+// Bytes of a payload that has all that is asked for.
+struct Whole {
+    const std::uint8_t* data;
+
+    std::uint8_t byte(std::size_t at) const { return data[at]; }
+    void bytes(std::size_t at, void* out, std::size_t size) const {
+        if (size > 0) {
+            std::memcpy(out, data + at, size);
+        }
+    }
+    template <class U>
+    U bits(std::size_t at) const {
+        return load_bits<U>(data + at);
+    }
+    std::size_t count(std::size_t at, std::size_t prefix) const {
+        return prefix == 1 ? byte(at) : bits<std::uint16_t>(at);
+    }
+};
+
 constexpr std::size_t prefix_of(std::size_t bound) { return bound > 255 ? 2 : 1; }
 
 inline void store_count(std::uint8_t* out, std::size_t prefix, std::size_t count) {
@@ -81,14 +107,16 @@ template <class T, class = void>
 struct Field {
     static constexpr std::size_t size = Codec<T>::info.max_size;
     static void store(const T& value, std::uint8_t* out) { Codec<T>::store(value, out); }
-    static void load(T& value, const View& view, std::size_t at) { Codec<T>::load(value, view, at); }
+    template <class V>
+    static void load(T& value, const V& view, std::size_t at) { Codec<T>::load(value, view, at); }
 };
 
 template <>
 struct Field<bool> {
     static constexpr std::size_t size = 1;
     static void store(bool value, std::uint8_t* out) { *out = value ? 1 : 0; }
-    static void load(bool& value, const View& view, std::size_t at) { value = view.byte(at) != 0; }
+    template <class V>
+    static void load(bool& value, const V& view, std::size_t at) { value = view.byte(at) != 0; }
 };
 
 template <class T>
@@ -97,13 +125,14 @@ struct Field<T, std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, b
     using Bits = std::conditional_t<
         sizeof(T) == 1, std::uint8_t,
         std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-    static void store(T value, std::uint8_t* out) {
+    static STRUCTFRAME_INLINE void store(T value, std::uint8_t* out) {
         Bits bits;
         std::memcpy(&bits, &value, sizeof bits);
         store_bits(out, bits);
     }
-    static void load(T& value, const View& view, std::size_t at) {
-        const auto bits = view.bits<Bits>(at);
+    template <class V>
+    static STRUCTFRAME_INLINE void load(T& value, const V& view, std::size_t at) {
+        const auto bits = view.template bits<Bits>(at);
         std::memcpy(&value, &bits, sizeof value);
     }
 };
@@ -112,18 +141,30 @@ template <class T>
 struct Field<T, std::enable_if_t<std::is_enum_v<T>>> {
     static constexpr std::size_t size = 1;
     static void store(T value, std::uint8_t* out) { *out = static_cast<std::uint8_t>(value); }
-    static void load(T& value, const View& view, std::size_t at) { value = static_cast<T>(view.byte(at)); }
+    template <class V>
+    static void load(T& value, const V& view, std::size_t at) { value = static_cast<T>(view.byte(at)); }
 };
 
 template <class T, std::size_t N>
 struct Field<std::array<T, N>> {
     static constexpr std::size_t size = N * Field<T>::size;
+    // Numbers lie there as on the wire.
+    static constexpr bool is_copied = STRUCTFRAME_LITTLE_ENDIAN && std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
     static void store(const std::array<T, N>& value, std::uint8_t* out) {
+        if constexpr (is_copied && N > 0) {
+            std::memcpy(out, value.data(), size);
+            return;
+        }
         for (std::size_t i = 0; i < N; i++) {
             Field<T>::store(value[i], out + i * Field<T>::size);
         }
     }
-    static void load(std::array<T, N>& value, const View& view, std::size_t at) {
+    template <class V>
+    static void load(std::array<T, N>& value, const V& view, std::size_t at) {
+        if constexpr (is_copied) {
+            view.bytes(at, value.data(), size);
+            return;
+        }
         for (std::size_t i = 0; i < N; i++) {
             Field<T>::load(value[i], view, at + i * Field<T>::size);
         }
@@ -140,14 +181,25 @@ struct Field<Bounded<T, N>> {
     static std::size_t count(const Bounded<T, N>& value) { return value.size(); }
     static void store(const Bounded<T, N>& value, std::uint8_t* out) {
         store_count(out, prefix, value.size());
+        if constexpr (Field<std::array<T, N>>::is_copied) {
+            if (value.size() > 0) {
+                std::memcpy(out + prefix, value.data(), value.size() * unit);
+            }
+            return;
+        }
         for (std::size_t i = 0; i < value.size(); i++) {
             Field<T>::store(value[i], out + prefix + i * unit);
         }
     }
-    static void load(Bounded<T, N>& value, const View& view, std::size_t at) {
-        const auto count = std::min(view.count(at, prefix), N);
+    template <class V>
+    static void load(Bounded<T, N>& value, const V& view, std::size_t at) {
+        const auto count = least(view.count(at, prefix), N);
         value.clear();
         static_cast<void>(value.resize(count));
+        if constexpr (Field<std::array<T, N>>::is_copied) {
+            view.bytes(at + prefix, value.data(), count * unit);
+            return;
+        }
         for (std::size_t i = 0; i < count; i++) {
             Field<T>::load(value[i], view, at + prefix + i * unit);
         }
@@ -165,9 +217,10 @@ struct Field<Text<N>> {
         store_count(out, prefix, value.size());
         std::memcpy(out + prefix, value.view().data(), value.size());
     }
-    static void load(Text<N>& value, const View& view, std::size_t at) {
+    template <class V>
+    static void load(Text<N>& value, const V& view, std::size_t at) {
         std::array<char, N> bytes{};
-        const auto count = std::min(view.count(at, prefix), N);
+        const auto count = least(view.count(at, prefix), N);
         view.bytes(at + prefix, bytes.data(), count);
         static_cast<void>(value.assign({bytes.data(), count}));
     }
@@ -179,11 +232,12 @@ struct Field<FixedText<N>> {
     static void store(const FixedText<N>& value, std::uint8_t* out) {
         std::memcpy(out, value.view().data(), value.size());
     }
-    static void load(FixedText<N>& value, const View& view, std::size_t at) {
+    template <class V>
+    static void load(FixedText<N>& value, const V& view, std::size_t at) {
         std::array<char, N> bytes{};
         view.bytes(at, bytes.data(), N);
         const std::string_view all{bytes.data(), N};
-        static_cast<void>(value.assign(all.substr(0, std::min(all.find('\0'), N))));
+        static_cast<void>(value.assign(all.substr(0, least(all.find('\0'), N))));
     }
 };
 

@@ -7,6 +7,24 @@
 #include <cstdint>
 #include <string_view>
 
+// For what must be inlined to be worth its while, and for what must not make its caller save more registers.
+#if defined(__GNUC__)
+#define STRUCTFRAME_INLINE inline __attribute__((always_inline))
+#define STRUCTFRAME_OUTLINE __attribute__((noinline))
+#else
+#define STRUCTFRAME_INLINE inline
+#define STRUCTFRAME_OUTLINE
+#endif
+
+// True where multi-byte numbers lie in memory as on the wire.
+#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
+#define STRUCTFRAME_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#elif defined(_M_IX86) || defined(_M_X64) || defined(_M_ARM) || defined(_M_ARM64)
+#define STRUCTFRAME_LITTLE_ENDIAN 1
+#else
+#define STRUCTFRAME_LITTLE_ENDIAN 0
+#endif
+
 namespace structframe {
 
 // What came of a call.
@@ -82,16 +100,22 @@ struct Framing {
     HeaderKind header;
     PayloadKind payload;
 
-    constexpr bool has_sequence() const { return kind() >= 6; }
-    constexpr bool has_system() const { return kind() == 5 || kind() >= 7; }
-    constexpr bool has_package() const { return kind() == 2 || kind() == 4 || kind() == 8; }
-    constexpr bool has_length() const { return kind() != 0; }
+#ifdef STRUCTFRAME_ONLY_FRAMING
+    constexpr PayloadKind kind() const { return PayloadKind::STRUCTFRAME_ONLY_FRAMING; }
+    constexpr std::size_t start_length() const { return 2; }
+#else
+    constexpr PayloadKind kind() const { return payload; }
+    constexpr std::size_t start_length() const { return static_cast<std::size_t>(header); }
+#endif
+    constexpr bool has_sequence() const { return number() >= 6; }
+    constexpr bool has_system() const { return number() == 5 || number() >= 7; }
+    constexpr bool has_package() const { return number() == 2 || number() == 4 || number() == 8; }
+    constexpr bool has_length() const { return number() != 0; }
     constexpr std::size_t length_bytes() const {
-        return kind() == 0 ? 0 : kind() == 3 || kind() == 4 || kind() == 8 ? 2 : 1;
+        return number() == 0 ? 0 : number() == 3 || number() == 4 || number() == 8 ? 2 : 1;
     }
     constexpr Layout layout() const { return has_length() ? Layout::Wire : Layout::Fixed; }
     constexpr std::size_t max_payload() const { return length_bytes() == 1 ? 0xff : 0xffff; }
-    constexpr std::size_t start_length() const { return static_cast<std::size_t>(header); }
     constexpr std::size_t header_length() const {
         return start_length() + (has_sequence() ? 1 : 0) + (has_system() ? 2 : 0) + length_bytes() +
                (has_package() ? 1 : 0) + 1;
@@ -99,14 +123,14 @@ struct Framing {
     constexpr std::size_t trailer_length() const { return has_length() ? 2 : 0; }
     constexpr std::size_t overhead() const { return header_length() + trailer_length(); }
     constexpr std::array<std::uint8_t, 2> start() const {
-        const auto second = static_cast<std::uint8_t>(0x70u + kind());
-        return {header == HeaderKind::Basic ? std::uint8_t{0x90} : second, second};
+        const auto second = static_cast<std::uint8_t>(0x70u + number());
+        return {start_length() == 2 ? std::uint8_t{0x90} : second, second};
     }
     friend constexpr bool operator==(Framing a, Framing b) { return a.header == b.header && a.payload == b.payload; }
     friend constexpr bool operator!=(Framing a, Framing b) { return !(a == b); }
 
 private:
-    constexpr unsigned kind() const { return static_cast<unsigned>(payload); }
+    constexpr unsigned number() const { return static_cast<unsigned>(kind()); }
 };
 
 // The five profiles.

@@ -2,10 +2,10 @@
 #ifndef STRUCTFRAME_LAYOUT_HPP
 #define STRUCTFRAME_LAYOUT_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <variant>
 
 #include "union.hpp"
@@ -38,9 +38,10 @@ private:
 };
 
 // The fixed layout, read from a view.
+template <class V>
 class ImageReader {
 public:
-    ImageReader(const View& view, std::size_t base) : view_(view), base_(base) {}
+    ImageReader(const V& view, std::size_t base) : view_(view), base_(base) {}
     template <class T>
     void get(std::size_t at, T& value) const {
         Field<T>::load(value, view_, base_ + at);
@@ -56,7 +57,7 @@ public:
     }
 
 private:
-    const View& view_;
+    const V& view_;
     std::size_t base_;
 };
 
@@ -101,7 +102,7 @@ private:
     template <class Shape>
     void put_member(const typename Shape::Union& value, std::size_t prefix) {
         const auto held = Shape::held(value);
-        const auto size = std::max(held, Shape::min_size);
+        const auto size = most(held, Shape::min_size);
         auto* place = take(Shape::tag + prefix + size);
         if (place == nullptr) {
             return;
@@ -187,7 +188,7 @@ public:
             at_ = view_.length;
             return;
         }
-        const auto size = std::max(Shape::size_at(place), Shape::min_size);
+        const auto size = most(Shape::size_at(place), Shape::min_size);
         if (need(size)) {
             Shape::load_region(value, tag, view_, at_);
             at_ += size;
@@ -205,7 +206,7 @@ public:
             return;
         }
         const auto place = Shape::place(tag);
-        View part{view_.data + at_, std::min(length, place != 0 ? Shape::size_at(place) : Shape::region), nullptr, 0};
+        View part{view_.data + at_, least(length, place != 0 ? Shape::size_at(place) : Shape::region), nullptr, 0};
         // A shorter member is completed with its defaults.
         Shape::at(place, [&](auto at) {
             using Member = std::variant_alternative_t<at.value, decltype(Shape::Union::value)>;
@@ -221,15 +222,15 @@ public:
     void take_full(typename Shape::Union& value) {
         // An older sender's region ends with its base.
         if (need(Shape::tag + Shape::base_region)) {
-            ImageReader(view_, at_).get_union<Shape>(0, value);
-            at_ = std::min(view_.length, at_ + Shape::tag + Shape::region);
+            ImageReader<View>(view_, at_).template get_union<Shape>(0, value);
+            at_ = least(view_.length, at_ + Shape::tag + Shape::region);
         }
     }
     template <std::size_t BaseRegion, std::size_t N>
     void take_region(Region<N>& value) {
         if (need(BaseRegion)) {
             view_.bytes(at_, value.bytes.data(), N);
-            at_ = std::min(view_.length, at_ + N);
+            at_ = least(view_.length, at_ + N);
         }
     }
     Status status() const { return status_; }
@@ -252,11 +253,39 @@ inline View view_of(const std::uint8_t* data, std::size_t length, const std::uin
     return data != nullptr ? View{data, length, fill, fill_length} : View{&nothing, 0, fill, fill_length};
 }
 
+// True when a message lies in memory as on the wire, whatever its values are: plain values without gaps between them.
+template <class Message>
+inline constexpr bool is_image = STRUCTFRAME_LITTLE_ENDIAN && Codec<Message>::is_plain && !Codec<Message>::is_variable &&
+                                 sizeof(Message) == Codec<Message>::info.max_size &&
+                                 std::is_trivially_copyable_v<Message>;
+
+// Messages up to this size are completed on the stack when bytes of them are missing.
+inline constexpr std::size_t short_image = 256;
+
+// Reads the fixed layout.
+template <class Message>
+STRUCTFRAME_OUTLINE void load_fixed(Message& message, const std::uint8_t* payload, std::size_t length) {
+    constexpr std::size_t size = Codec<Message>::info.max_size;
+    constexpr const auto& defaults = Codec<Message>::defaults;
+    if constexpr (size > 0 && size <= short_image) {
+        std::uint8_t image[size];
+        if (length < size) {
+            view_of(payload, length, defaults.data(), defaults.size()).bytes(0, image, size);
+            payload = image;
+        }
+        Codec<Message>::load(message, Whole{payload}, 0);
+    } else if (size > 0 && length >= size) {
+        Codec<Message>::load(message, Whole{payload}, 0);
+    } else {
+        Codec<Message>::load(message, view_of(payload, length, defaults.data(), defaults.size()), 0);
+    }
+}
+
 }  // namespace detail
 
 // Writes the payload; a buffer of max_size is always enough.
 template <class Message>
-Written encode(const Message& message, Layout layout, std::uint8_t* out, std::size_t capacity) {
+STRUCTFRAME_INLINE Written encode(const Message& message, Layout layout, std::uint8_t* out, std::size_t capacity) {
     constexpr std::size_t size = Codec<Message>::info.max_size;
     if constexpr (Codec<Message>::is_variable) {
         if (layout == Layout::Wire) {
@@ -271,7 +300,10 @@ Written encode(const Message& message, Layout layout, std::uint8_t* out, std::si
         if (capacity < size) {
             return {Status::BufferTooShort, 0};
         }
-        std::memset(out, 0, size);
+        // What is not plain may leave gaps.
+        if constexpr (!Codec<Message>::is_plain) {
+            std::memset(out, 0, size);
+        }
     }
     Codec<Message>::store(message, out);
     return {Status::Ok, size};
@@ -279,12 +311,21 @@ Written encode(const Message& message, Layout layout, std::uint8_t* out, std::si
 
 // Reads a payload: missing bytes are defaults where the format says so, surplus ones are ignored, counts are bounded.
 template <class Message>
-[[nodiscard]] Status decode(Message& message, Layout layout, const std::uint8_t* payload, std::size_t length) {
-    const auto& defaults = Codec<Message>::defaults;
-    const auto view = detail::view_of(payload, length, defaults.data(), defaults.size());
-    message = Message{};
+[[nodiscard]] STRUCTFRAME_INLINE Status decode(Message& message, Layout layout, const std::uint8_t* payload,
+                                               std::size_t length) {
+#ifndef __OPTIMIZE_SIZE__
+    if constexpr (!Codec<Message>::is_variable && Codec<Message>::info.max_size > 0) {
+        if (length >= Codec<Message>::info.max_size) {
+            Codec<Message>::load(message, detail::Whole{payload}, 0);
+            return Status::Ok;
+        }
+    }
+#endif
     if constexpr (Codec<Message>::is_variable) {
         if (layout == Layout::Wire) {
+            const auto& defaults = Codec<Message>::defaults;
+            const auto view = detail::view_of(payload, length, defaults.data(), defaults.size());
+            message = Message{};
             detail::Reader reader(view);
             Codec<Message>::load_wire(message, reader);
             return reader.status();
@@ -292,7 +333,7 @@ template <class Message>
     } else {
         static_cast<void>(layout);
     }
-    Codec<Message>::load(message, view, 0);
+    detail::load_fixed(message, payload, length);
     return Status::Ok;
 }
 

@@ -2,12 +2,9 @@
 #ifndef STRUCTFRAME_MACHINE_HPP
 #define STRUCTFRAME_MACHINE_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
-#include <utility>
+#include <cstring>
 
 #include "event.hpp"
 
@@ -17,11 +14,11 @@ namespace detail {
 
 // The one state machine behind both readers.
 //
-// All positions are absolute. The primary search stands at `position` and decides about one position after the other. When
-// a complete frame fails there, it is reported, the primary goes on behind it, and its inside is searched for good frames
-// of known messages. A candidate in there that reaches beyond the failed frame cannot be judged yet; nothing waits for it.
-// Its place stays open, and it is judged when the primary next completes a frame, or at the end of the input: the earlier
-// start wins.
+// Positions are counted from the first byte at hand, which stands at `base` of the input. The primary search stands at
+// `position` and decides about one position after the other. When a complete frame fails there, it is reported, the primary
+// goes on after it, and its inside is searched for good frames of known messages. A candidate in there that reaches beyond
+// the failed frame cannot be judged yet; nothing waits for it. Its place stays open, and it is judged when the primary next
+// completes a frame, or at the end of the input: the earlier start wins.
 //
 // Every decision depends on bytes up to a position that the bytes themselves determine, never on how many more happen to
 // be there. That is why every way of splitting the input gives the same events.
@@ -29,291 +26,463 @@ class Machine {
 public:
     enum class More { May, Never };
 
-    Machine(Framing framing, Lookup lookup, std::uint64_t capacity)
+    Machine(Framing framing, Lookup lookup, std::size_t capacity)
         : framing_(framing), lookup_(lookup), capacity_(capacity) {}
 
-    // The next event; nothing when that takes more bytes than the window has.
-    std::optional<Event> step(const Window& window, More more) {
-        for (;;) {
-            if (rescan_) {
-                if (const auto found = search(window)) {
-                    return recover(window, found->first, found->second);
-                }
-                rescan_.reset();
+    // The next event; false when that takes more bytes than there are.
+    STRUCTFRAME_INLINE bool next(const std::uint8_t* bytes, std::size_t length, More more, Event& event) {
+#ifndef __OPTIMIZE_SIZE__
+        if (framing_.start_length() == 2 && is_calm()) {
+            auto row = Row::Ends;
+            switch (framing_.kind()) {
+            case PayloadKind::Default: row = next_in_row<PayloadKind::Default>(bytes, length, more, event); break;
+            case PayloadKind::Extended: row = next_in_row<PayloadKind::Extended>(bytes, length, more, event); break;
+            case PayloadKind::ExtendedMultiSystemStream:
+                row = next_in_row<PayloadKind::ExtendedMultiSystemStream>(bytes, length, more, event);
+                break;
+            case PayloadKind::Minimal:
+            case PayloadKind::ExtendedMsgIds:
+            case PayloadKind::ExtendedLength:
+            case PayloadKind::SysComp:
+            case PayloadKind::Seq:
+            case PayloadKind::MultiSystemStream: break;
             }
-            const auto part = window.part(position_, std::numeric_limits<std::uint64_t>::max());
-            Look look;
-            if (part.length == 0) {
-                look = {Look::Short, 1, {}};
-            } else if (capacity_ < framing_.header_length()) {
-                look = {Look::Noise, part.length, {}};
-            } else {
-                look = examine(framing_, lookup_, part);
-            }
-            if (look.kind == Look::Noise) {
-                position_ += look.length;
-                continue;
-            }
-            if (look.kind == Look::FalseStart) {
-                false_start(2);
-                continue;
-            }
-            const auto& found = look.found;
-            if (look.kind != Look::Short) {
-                if (found.total > capacity_) {
-                    // A frame that the reader could never hold.
-                    oversized_end_ = std::max(oversized_end_, position_ + found.total);
-                    false_start(1);
-                    continue;
-                }
-                if (found.info == nullptr && position_ < oversized_end_) {
-                    // Inside such a frame zeros in its payload must not pass for a frame of an unknown message.
-                    false_start(1);
-                    continue;
-                }
-                compare_length(found);
-            }
-            const auto total = look.kind == Look::Short ? look.length : found.total;
-            forget_far_candidates(total);
-            if (look.kind == Look::Whole) {
-                if (auto event = whole(window, found)) {
-                    return event;
-                }
-                continue;
-            }
-            need_ = position_ + total;
-            auto event = wait(window, more);
-            if (event || !rescan_) {
-                return event;
+            if (row != Row::Ends) {
+                return row == Row::Frame;
             }
         }
+#endif
+        return step(bytes, length, more, event);
     }
 
-    // Forgets what has not become an event yet, and the last sequence number; goes on at `at`.
-    void reset(std::uint64_t at) {
-        position_ = run_ = oversized_end_ = at;
-        false_bytes_ = 0;
-        need_ = at + 1;
-        open_.reset();
-        rescan_.reset();
-        compared_.reset();
-        sequence_.reset();
+    // Bytes that begin nothing, when not even a header has room.
+    void pass_over(std::size_t length) {
+        base_ += length;
+        noise_ += length;
+    }
+
+    // Forgets what has not become an event yet, and the last sequence number. `gone` bytes are no longer at hand.
+    void reset(std::size_t gone) {
+        base_ += gone;
+        position_ = noise_ = false_bytes_ = oversized_end_ = 0;
+        need_ = 1;
+        compared_ = has_sequence_ = has_open_ = has_rescan_ = false;
+    }
+
+    // Bytes before the first one that is needed are gone.
+    void advance(std::size_t gone) {
+        base_ += gone;
+        position_ -= gone;
+        need_ -= gone;
+        oversized_end_ = oversized_end_ > gone ? oversized_end_ - gone : 0;
+        open_start_ -= gone;
+        open_end_ -= gone;
     }
 
     // The first byte that is still needed.
-    std::uint64_t retain_from() const { return open_ ? std::min(open_->start, position_) : position_; }
-    // Nothing can be decided before the window reaches this position.
-    std::uint64_t need() const { return need_; }
-    std::uint64_t position() const { return position_; }
+    std::size_t retain_from() const { return has_open_ && open_start_ < position_ ? open_start_ : position_; }
+    // Nothing can be decided before there are this many bytes.
+    std::size_t need() const { return need_; }
+    void need_nothing() { need_ = 0; }
+    std::size_t position() const { return position_; }
+    std::size_t capacity() const { return capacity_; }
+    Framing framing() const { return framing_; }
+
+    // Bytes of the incomplete frame that is waited for.
+    std::size_t partial(const std::uint8_t* bytes, std::size_t length) const {
+        auto at = position_;
+        while (at < length) {
+            const auto look = examine(framing_, lookup_, bytes + at, length - at);
+            if (look.kind > Look::FalseStart) {
+                return length - at;
+            }
+            at += look.kind == Look::Noise ? look.total : 2;
+        }
+        return 0;
+    }
 
     Counters counters;
 
 private:
-    struct Span {
-        std::uint64_t start = 0;
-        std::uint64_t end = 0;
-    };
-    // A search for complete good frames that begin in `starts` and end by `end`.
-    struct Rescan {
-        Span starts;
-        std::uint64_t end = 0;
-        bool remember = false;
+#ifndef __OPTIMIZE_SIZE__
+    enum class Row {
+        Frame,  // a good frame
+        Waits,  // more bytes are needed
+        Ends,   // something else; nothing was decided
     };
 
-    static void count(std::uint32_t& counter, std::uint64_t more) {
-        const auto room = std::numeric_limits<std::uint32_t>::max() - counter;
-        counter += static_cast<std::uint32_t>(std::min<std::uint64_t>(more, room));
+    bool is_calm() const { return noise_ == 0 && !compared_ && !has_open_ && !has_rescan_; }
+
+    // The short path: a good frame of a known message, after another one. For framings with two start bytes and a length.
+    template <PayloadKind Kind>
+    STRUCTFRAME_INLINE Row next_in_row(const std::uint8_t* bytes, std::size_t length, More more, Event& event) {
+        constexpr Framing framing{HeaderKind::Basic, Kind};
+        constexpr auto header = framing.header_length();
+        constexpr auto package = framing.has_package() ? 1u : 0u;
+        constexpr auto fields = header - 2;
+        const auto left = length - position_;
+        const auto* const frame = bytes + position_;
+        if (left < header) {
+            need_ = position_ + header;
+            return more == More::May ? Row::Waits : Row::Ends;
+        }
+        if (frame[0] != framing.start()[0] || frame[1] != framing.start()[1]) {
+            return Row::Ends;
+        }
+        unsigned id = frame[header - 1];
+        std::size_t payload = frame[header - 2 - package];
+        if constexpr (framing.length_bytes() > 1) {
+            payload = payload << 8 | frame[header - 3 - package];
+        }
+        if constexpr (framing.has_package()) {
+            id |= static_cast<unsigned>(frame[header - 2]) << 8;
+        }
+        const auto* info = last_;
+        if (info == nullptr || info->id != id) {
+            info = lookup_.find(static_cast<std::uint16_t>(id));
+            if (info == nullptr) {
+                return Row::Ends;
+            }
+            last_ = info;
+        }
+        const auto total = header + 2 + payload;
+        if (payload < info->min_size || payload > info->max_size || total > capacity_) {
+            return Row::Ends;
+        }
+        if (total > left) {
+            need_ = position_ + total;
+            return more == More::May ? Row::Waits : Row::Ends;
+        }
+        if (checksum({}, frame + 2, fields + payload, fields + info->base_size, info->magic) !=
+            load_bits<std::uint16_t>(frame + total - 2)) {
+            return Row::Ends;
+        }
+        event.kind = EventKind::Frame;
+        event.start = base_ + position_;
+        event.end = event.start + total;
+        event.id = static_cast<std::uint16_t>(id);
+        event.header = read_header(framing, frame);
+        event.payload_length = payload;
+        event.payload = frame + header;
+        event.info = info;
+        event.recovered = false;
+        event.expected = {};
+        event.found = {};
+        position_ += total;
+        count(counters.frames, 1);
+        if constexpr (framing.has_sequence()) {
+            count_gap(event.header.sequence);
+        }
+        return Row::Frame;
+    }
+#endif
+
+    static void count(std::uint32_t& counter, std::size_t more) {
+        const auto room = UINT32_MAX - counter;
+        counter = more > room ? UINT32_MAX : static_cast<std::uint32_t>(counter + more);
     }
 
-    static Event event(EventKind kind, std::uint64_t start, std::uint64_t end) {
-        Event event;
+    void count_gap(std::uint8_t sequence) {
+        if (has_sequence_ && sequence != static_cast<std::uint8_t>(sequence_ + 1u)) {
+            count(counters.seq_gaps, 1);
+        }
+        has_sequence_ = true;
+        sequence_ = sequence;
+    }
+
+    static Header read_header(Framing framing, const std::uint8_t* frame) {
+        Header header;
+        const auto* field = frame + framing.start_length();
+        if (framing.has_sequence()) {
+            header.sequence = *field++;
+        }
+        if (framing.has_system()) {
+            header.system = field[0];
+            header.component = field[1];
+        }
+        return header;
+    }
+
+    void event_of(Event& event, EventKind kind, std::size_t end, std::size_t length) const {
         event.kind = kind;
-        event.start = start;
-        event.end = end;
-        return event;
+        event.end = base_ + end;
+        event.start = event.end - length;
+        event.id = 0;
+        event.header = {};
+        event.payload_length = 0;
+        event.payload = nullptr;
+        event.info = nullptr;
+        event.recovered = false;
+        event.expected = {};
+        event.found = {};
     }
 
+    void deliver(const std::uint8_t* bytes, std::size_t at, const Look& found, bool recovered, Event& event) {
+        event_of(event, EventKind::Frame, at + found.total, found.total);
+        event.id = found.id;
+        event.header = read_header(framing_, bytes + at);
+        event.payload = bytes + at + framing_.header_length();
+        event.payload_length = found.length;
+        event.info = found.info;
+        event.recovered = recovered;
+        count(counters.frames, 1);
+        if (found.info == nullptr) {
+            count(counters.unknown_ids, 1);
+        }
+        if (framing_.has_sequence()) {
+            count_gap(event.header.sequence);
+        }
+    }
+
+#ifndef STRUCTFRAME_NO_SEARCH
     // The next good frame inside failed bytes. Only messages that are known count: with an unknown id, six bytes such as
     // 90 71 00 00 00 00 would pass.
-    std::optional<std::pair<std::uint64_t, Found>> search(const Window& window) {
-        auto& starts = rescan_->starts;
-        while (starts.start < starts.end) {
-            const auto at = starts.start;
-            const auto part = window.part(at, rescan_->end);
-            if (part.length == 0) {
-                break;
-            }
-            const auto look = examine(framing_, lookup_, part);
-            std::uint64_t advance = 1;
+    bool search(const std::uint8_t* bytes, std::size_t length, std::size_t& where, Look& found) {
+        const auto end = rescan_end_ < length ? rescan_end_ : length;
+        while (rescan_at_ < rescan_to_ && rescan_at_ < end) {
+            const auto at = rescan_at_;
+            std::size_t step = 1;
             bool unresolved = false;
-            switch (look.kind) {
-            case Look::Noise: advance = look.length; break;
-            case Look::FalseStart: break;
-            case Look::Short: unresolved = look.length <= capacity_; break;
-            case Look::Claims: unresolved = look.found.info != nullptr && look.found.total <= capacity_; break;
-            case Look::Whole:
-                if (look.found.info != nullptr && look.found.total <= capacity_ &&
-                    verify(framing_, look.found, part.bytes).good) {
-                    starts.start = at + look.found.total;
+            found = examine(framing_, lookup_, bytes + at, end - at);
+            if (found.kind == Look::Noise) {
+                step = found.total;
+            } else if (found.kind != Look::FalseStart && found.total <= capacity_) {
+                if (found.kind != Look::Whole) {
+                    unresolved = found.kind == Look::Short || found.info != nullptr;
+                } else if (found.info != nullptr &&
+                           checksum_of(framing_, found, bytes + at) == carried(found, bytes + at)) {
+                    rescan_at_ = at + found.total;
                     // What began before it and reaches beyond would overlap it.
-                    open_.reset();
-                    return std::pair{at, look.found};
+                    has_open_ = false;
+                    where = at;
+                    return true;
                 }
-                break;
             }
-            if (unresolved && rescan_->remember && !open_) {
-                open_ = Span{at, starts.end};
+            if (unresolved && rescan_remembers_ && !has_open_) {
+                has_open_ = true;
+                open_start_ = at;
+                open_end_ = rescan_to_;
             }
-            starts.start = at + advance;
+            rescan_at_ = at + step;
         }
-        return std::nullopt;
+        return false;
     }
 
-    Event recover(const Window& window, std::uint64_t at, const Found& found) {
-        const auto end = at + found.total;
-        position_ = std::max(position_, end);
-        if (end > run_) {
-            run_ = end;
-            false_bytes_ = 0;
-        }
-        count(counters.recovered, 1);
-        return deliver(window, at, found, true);
+    void rescan(std::size_t from, std::size_t to, std::size_t end, bool remember) {
+        has_rescan_ = true;
+        rescan_at_ = from;
+        rescan_to_ = to;
+        rescan_end_ = end;
+        rescan_remembers_ = remember;
     }
 
-    Event deliver(const Window& window, std::uint64_t at, const Found& found, bool recovered) {
-        auto told = event(EventKind::Frame, at, at + found.total);
-        told.id = found.id;
-        told.header = found.header;
-        told.payload = window.part(at, told.end).bytes + framing_.header_length();
-        told.payload_length = found.total - framing_.overhead();
-        told.info = found.info;
-        told.recovered = recovered;
-        count(counters.frames, 1);
-        count(counters.unknown_ids, found.info == nullptr ? 1 : 0);
-        if (framing_.has_sequence()) {
-            const bool gap = sequence_ && found.header.sequence != static_cast<std::uint8_t>(*sequence_ + 1u);
-            count(counters.seq_gaps, gap ? 1 : 0);
-            sequence_ = found.header.sequence;
-        }
-        return told;
-    }
-
-    // Decides about a complete frame; nothing when something else must be looked at first.
-    std::optional<Event> whole(const Window& window, const Found& found) {
-        const auto at = position_;
-        const auto end = at + found.total;
-        const auto verdict = verify(framing_, found, window.part(at, end).bytes);
-        if (verdict.good && open_) {
-            rescan_ = Rescan{*open_, end, false};
-            open_.reset();
-            return std::nullopt;
-        }
-        if (auto before = skipped()) {
-            return before;
-        }
-        if (verdict.good) {
-            position_ = run_ = end;
-            return deliver(window, at, found, false);
-        }
-        count(counters.crc_failures, 1);
-        count(counters.sync_recoveries, 1);
-        count(counters.failed_bytes, found.total);
-        fail({at, end}, true);
-        auto told = event(EventKind::BadChecksum, at, end);
-        told.id = found.id;
-        told.header = found.header;
-        told.payload_length = found.length;
-        told.expected = verdict.expected;
-        told.found = verdict.carried;
-        return told;
-    }
-
-    // More bytes are needed: at the end of the input, what is left over.
-    std::optional<Event> wait(const Window& window, More more) {
-        if (more == More::May) {
-            return std::nullopt;
-        }
-        if (auto before = skipped()) {
-            return before;
-        }
-        if (position_ < window.end()) {
-            const Span rest{position_, window.end()};
-            count(counters.failed_bytes, rest.end - rest.start);
-            fail(rest, false);
-            return event(EventKind::Truncated, rest.start, rest.end);
-        }
-        if (open_) {
-            rescan_ = Rescan{*open_, window.end(), false};
-            open_.reset();
-        }
-        return std::nullopt;
-    }
-
-    // Goes on behind failed bytes, after a search inside them.
-    void fail(Span span, bool remember) {
-        const auto from = open_ ? open_->start : span.start + 1;
-        open_.reset();
-        // Without a checksum nothing found inside failed bytes could be trusted.
-        if (framing_.has_length()) {
-            rescan_ = Rescan{{from, span.end}, span.end, remember};
-        }
-        position_ = run_ = span.end;
-    }
-
-    void false_start(std::uint64_t length) {
-        count(counters.sync_recoveries, 1);
-        count(counters.failed_bytes, length);
-        false_bytes_ += length;
-        position_ += length;
-    }
-
-    // The bytes since the last event, if any.
-    std::optional<Event> skipped() {
-        if (position_ <= run_) {
-            return std::nullopt;
-        }
-        const auto length = position_ - run_;
-        count(counters.noise_bytes, length > false_bytes_ ? length - false_bytes_ : 0);
-        auto told = event(EventKind::Skipped, run_, position_);
-        run_ = position_;
-        false_bytes_ = 0;
-        return told;
-    }
-
-    void compare_length(const Found& found) {
-        if (!framing_.has_length() || compared_ == position_) {
-            return;
-        }
-        compared_ = position_;
-        const bool fits =
-            found.info == nullptr || (found.length >= found.info->min_size && found.length <= found.info->max_size);
-        count(counters.len_errors, fits ? 0 : 1);
+    // Judges the candidate that is still open, against bytes up to `end`.
+    void rescan_open(std::size_t end) {
+        has_open_ = false;
+        rescan(open_start_, open_end_, end, false);
     }
 
     // Keeps no more than the reader can hold together with the frame at the primary position.
     void forget_far_candidates(std::size_t total) {
-        const auto end = position_ + std::max(total, framing_.header_length());
-        const auto first = end > capacity_ ? end - capacity_ : 0;
-        if (open_) {
-            open_->start = std::max(open_->start, first);
-            if (open_->start >= open_->end) {
-                open_.reset();
+        const auto header = framing_.header_length();
+        const auto end = position_ + (total > header ? total : header);
+        if (end > capacity_) {
+            if (open_start_ < end - capacity_) {
+                open_start_ = end - capacity_;
             }
+            has_open_ = open_start_ < open_end_;
+        }
+    }
+#endif
+
+    // The bytes since the last event, if any.
+    bool skipped(Event& event) {
+        if (noise_ == 0) {
+            return false;
+        }
+        count(counters.noise_bytes, noise_ - false_bytes_);
+        event_of(event, EventKind::Skipped, position_, noise_);
+        noise_ = false_bytes_ = 0;
+        return true;
+    }
+
+    // Goes on after failed bytes, once they have been searched.
+    STRUCTFRAME_OUTLINE void fail(std::size_t end, bool remember) {
+        count(counters.failed_bytes, end - position_);
+#ifndef STRUCTFRAME_NO_SEARCH
+        const auto from = has_open_ ? open_start_ : position_ + 1;
+        has_open_ = false;
+        // Without a checksum nothing found inside failed bytes could be trusted.
+        if (framing_.has_length()) {
+            rescan(from, end, end, remember);
+        }
+#else
+        static_cast<void>(remember);
+#endif
+        position_ = end;
+        compared_ = false;
+    }
+
+    STRUCTFRAME_OUTLINE bool step(const std::uint8_t* bytes, std::size_t length, More more, Event& event) {
+        for (;;) {
+            Look found;
+#ifndef STRUCTFRAME_NO_SEARCH
+            if (has_rescan_) {
+                std::size_t at = 0;
+                if (search(bytes, length, at, found)) {
+                    recover(at + found.total);
+                    deliver(bytes, at, found, true, event);
+                    return true;
+                }
+                has_rescan_ = false;
+            }
+#endif
+            if (sizeof(std::size_t) < 8 && noise_ > SIZE_MAX / 4) {
+                // Before its length is more than a small machine can count.
+                return skipped(event);
+            }
+            const auto left = length - position_;
+            if (more == More::May && left < framing_.header_length()) {
+                // No frame is shorter than a header: nothing is decided before there is one.
+                found.kind = Look::Short;
+                found.total = framing_.header_length();
+            } else {
+                found = examine(framing_, lookup_, bytes + position_, left);
+            }
+            const auto end = position_ + found.total;
+            if (const auto over = passed_over(found, end)) {
+                position_ += over;
+                noise_ += over;
+                compared_ = false;
+                continue;
+            }
+#ifndef STRUCTFRAME_NO_SEARCH
+            if (has_open_) {
+                forget_far_candidates(found.total);
+            }
+#endif
+            if (found.kind == Look::Whole) {
+                const auto* const frame = bytes + position_;
+                const bool summed = framing_.has_length();
+                const auto expected = summed ? checksum_of(framing_, found, frame) : std::uint16_t{0};
+                const bool good = !summed || expected == carried(found, frame);
+#ifndef STRUCTFRAME_NO_SEARCH
+                if (good && has_open_) {
+                    rescan_open(end);
+                    continue;
+                }
+#endif
+                if (skipped(event)) {
+                    return true;
+                }
+                if (good) {
+                    const auto at = position_;
+                    position_ = end;
+                    compared_ = false;
+                    deliver(bytes, at, found, false, event);
+                    return true;
+                }
+                event_of(event, EventKind::BadChecksum, end, found.total);
+                event.id = found.id;
+                event.header = read_header(framing_, frame);
+                event.payload_length = found.length;
+                store_bits(event.expected.data(), expected);
+                store_bits(event.found.data(), carried(found, frame));
+                count(counters.crc_failures, 1);
+                count(counters.sync_recoveries, 1);
+                fail(end, true);
+                return true;
+            }
+            need_ = end;
+            if (more == More::May) {
+                return false;
+            }
+            // The end of the input: what is left over.
+            if (skipped(event)) {
+                return true;
+            }
+            if (position_ < length) {
+                event_of(event, EventKind::Truncated, length, length - position_);
+                fail(length, false);
+                return true;
+            }
+#ifndef STRUCTFRAME_NO_SEARCH
+            if (has_open_) {
+                rescan_open(length);
+                continue;
+            }
+#endif
+            return false;
         }
     }
 
+#ifndef STRUCTFRAME_NO_SEARCH
+    // A good frame was found inside failed bytes, up to `end`.
+    void recover(std::size_t end) {
+        if (end + noise_ > position_) {
+            noise_ = end < position_ ? position_ - end : 0;
+            false_bytes_ = 0;
+        }
+        if (end > position_) {
+            position_ = end;
+            compared_ = false;
+        }
+        count(counters.recovered, 1);
+    }
+#endif
+
+    // How many bytes at the primary position begin no frame; 0 when one may begin there.
+    std::size_t passed_over(const Look& found, std::size_t end) {
+        std::size_t over = 0;
+        switch (found.kind) {
+        case Look::Noise: return found.total;
+        case Look::Short: return 0;
+        case Look::FalseStart: over = 2; break;
+        case Look::Claims:
+        case Look::Whole:
+            if (found.total > capacity_) {
+                // A frame that the reader could never hold.
+                oversized_end_ = end > oversized_end_ ? end : oversized_end_;
+                over = 1;
+            } else if (found.info == nullptr) {
+                // Inside such a frame zeros in its payload must not pass for a frame of an unknown message.
+                over = position_ < oversized_end_ ? 1 : 0;
+            } else if (framing_.has_length() && !compared_ &&
+                       (found.length < found.info->min_size || found.length > found.info->max_size)) {
+                compared_ = true;
+                count(counters.len_errors, 1);
+            }
+            break;
+        }
+        if (over > 0) {
+            count(counters.sync_recoveries, 1);
+            count(counters.failed_bytes, over);
+            false_bytes_ += over;
+        }
+        return over;
+    }
+
+    bool compared_ = false;
+    bool has_sequence_ = false;
+    bool has_open_ = false;    // a candidate reaches beyond the failed frame it begins in
+    bool has_rescan_ = false;  // failed bytes are being searched
+    bool rescan_remembers_ = false;
+    std::uint8_t sequence_ = 0;
     Framing framing_;
     Lookup lookup_;
-    std::uint64_t capacity_;
-    std::uint64_t position_ = 0;
-    std::uint64_t run_ = 0;          // where the bytes begin that belong to no event yet
-    std::uint64_t false_bytes_ = 0;  // how many of them were counted as false starts already
-    std::uint64_t oversized_end_ = 0;
-    std::uint64_t need_ = 1;
-    std::optional<Span> open_;  // where candidates stand that reach beyond the failed frame they begin in
-    std::optional<Rescan> rescan_;
-    std::optional<std::uint64_t> compared_;
-    std::optional<std::uint8_t> sequence_;
+    const MessageInfo* last_ = nullptr;  // of the frame before, as frames often come in rows
+    std::uint64_t base_ = 0;
+    std::size_t position_ = 0;
+    std::size_t capacity_;
+    std::size_t need_ = 1;
+    std::size_t noise_ = 0;  // bytes before `position` since the last event
+    std::size_t oversized_end_ = 0;
+    std::size_t false_bytes_ = 0;  // those bytes of the noise that looked like a start
+    std::size_t open_start_ = 0;
+    std::size_t open_end_ = 0;
+    std::size_t rescan_at_ = 0;
+    std::size_t rescan_to_ = 0;
+    std::size_t rescan_end_ = 0;
 };
 
 }  // namespace detail

@@ -2,7 +2,6 @@
 #ifndef STRUCTFRAME_MESSAGE_HPP
 #define STRUCTFRAME_MESSAGE_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,9 +28,20 @@ struct Package {
     std::size_t count = 0;
 
     const MessageInfo* find(std::uint16_t id) const {
-        const auto* end = messages + count;
-        const auto* at = std::lower_bound(messages, end, id, [](const MessageInfo& a, std::uint16_t b) { return a.id < b; });
-        return at != end && at->id == id ? at : nullptr;
+        const auto* low = messages;
+        const auto* high = messages + count;
+#ifndef __OPTIMIZE_SIZE__
+        while (high - low > 8) {
+            const auto* const middle = low + (high - low) / 2;
+            (middle->id <= id ? low : high) = middle;
+        }
+#endif
+        for (; low != high; low++) {
+            if (low->id == id) {
+                return low;
+            }
+        }
+        return nullptr;
     }
 };
 

@@ -2,13 +2,10 @@
 #ifndef STRUCTFRAME_READER_HPP
 #define STRUCTFRAME_READER_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <optional>
 
 #include "machine.hpp"
 
@@ -18,33 +15,40 @@ namespace structframe {
 class BufferReader {
 public:
     BufferReader(Framing framing, Lookup lookup, const std::uint8_t* data, std::size_t length)
-        : machine_(framing, lookup, std::numeric_limits<std::uint64_t>::max()),
-          window_{data, data != nullptr ? length : 0, 0} {}
+        : machine_(framing, lookup, SIZE_MAX), data_(data), length_(data != nullptr ? length : 0) {}
 
     // The next event, at last with what is left over; nothing at the end.
-    std::optional<Event> next() { return machine_.step(window_, detail::Machine::More::Never); }
+    Optional<Event> next() {
+        return Optional<Event>::filled([this](Event& event) { return next(event); });
+    }
 
     // The next good frame; other events are only counted.
-    std::optional<Event> next_frame() {
-        auto event = next();
-        while (event && event->kind != EventKind::Frame) {
-            event = next();
-        }
-        return event;
+    Optional<Event> next_frame() {
+        return Optional<Event>::filled([this](Event& event) {
+            while (next(event)) {
+                if (event.kind == EventKind::Frame) {
+                    return true;
+                }
+            }
+            return false;
+        });
     }
 
     const Counters& counters() const { return machine_.counters; }
 
 private:
+    bool next(Event& event) { return machine_.next(data_, length_, detail::Machine::More::Never, event); }
+
     detail::Machine machine_;
-    detail::Window window_;
+    const std::uint8_t* data_;
+    std::size_t length_;
 };
 
 // One frame that begins with the first byte, when there is a good one.
-inline std::optional<Event> parse(Framing framing, Lookup lookup, const std::uint8_t* data, std::size_t length) {
-    auto event = BufferReader(framing, lookup, data, length).next();
+inline Optional<Event> parse(Framing framing, Lookup lookup, const std::uint8_t* data, std::size_t length) {
+    const auto event = BufferReader(framing, lookup, data, length).next();
     const bool here = event && event->kind == EventKind::Frame && event->start == 0;
-    return here ? event : std::nullopt;
+    return here ? event : Optional<Event>();
 }
 
 // Reads chunks of any size, with a buffer of N bytes in place. A frame longer than the buffer is passed over as if its start
@@ -56,95 +60,85 @@ public:
 
     // Reads a chunk and calls `tell(const Event&)` for what it completed; `tell` must not feed this stream.
     template <class Tell>
-    void feed(const std::uint8_t* chunk, std::size_t length, Tell&& tell) {
-        std::size_t used = 0;
-        if (chunk == nullptr || length == 0) {
-            return;
+    STRUCTFRAME_INLINE void feed(const std::uint8_t* chunk, std::size_t length, Tell&& tell) {
+        if (length == 1 && filled_ + 1 < machine_.need()) {
+            // Bytes that come one by one: most of them complete nothing.
+            buffer_[filled_++] = *chunk;
+        } else {
+            read(chunk, length, tell);
         }
-        while (filled_ > 0) {
-            const auto end = base_ + filled_;
-            const auto missing = machine_.need() > end ? machine_.need() - end : 0;
-            const auto taken = append(chunk + used, length - used, missing);
-            used += taken;
-            if (taken < missing) {
-                if (used == length) {
-                    return;
-                }
-                // The machine asks for no more than the buffer holds; should it ever, the reader goes on all the same.
-                machine_.reset(base_ + filled_);
-            }
-            const auto window = buffered();
-            tell_all(window, detail::Machine::More::May, tell);
-            // As soon as nothing before this chunk is needed, the chunk itself is read.
-            const auto kept = window.end() - machine_.retain_from();
-            if (kept <= used) {
-                filled_ = 0;
-                base_ = machine_.retain_from();
-                used -= static_cast<std::size_t>(kept);
-            }
-        }
-        tell_all({chunk + used, length - used, base_}, detail::Machine::More::May, tell);
-        const auto done = machine_.retain_from() - base_;
-        base_ += done;
-        used += static_cast<std::size_t>(std::min<std::uint64_t>(done, length - used));
-        append(chunk + used, length - used, length - used);
     }
 
     // Ends the stream: tells what is left over. It can be used again; positions go on counting.
     template <class Tell>
     void finish(Tell&& tell) {
-        tell_all(buffered(), detail::Machine::More::Never, tell);
+        tell_all(buffer_.data(), filled_, detail::Machine::More::Never, tell);
         reset();
     }
 
     // Forgets an incomplete frame and the last sequence number.
     void reset() {
-        base_ += filled_;
+        machine_.reset(filled_);
         filled_ = 0;
-        machine_.reset(base_);
     }
 
     // Bytes of the incomplete frame that is waited for.
-    std::size_t partial() const {
-        const auto end = base_ + filled_;
-        return end > machine_.position() ? static_cast<std::size_t>(end - machine_.position()) : 0;
-    }
+    std::size_t partial() const { return machine_.partial(buffer_.data(), filled_); }
 
     const Counters& counters() const { return machine_.counters; }
     void reset_counters() { machine_.counters = {}; }
 
 private:
-    detail::Window buffered() const { return {buffer_.data(), filled_, base_}; }
-
     template <class Tell>
-    void tell_all(const detail::Window& window, detail::Machine::More more, Tell& tell) {
-        while (const auto event = machine_.step(window, more)) {
-            tell(*event);
+    STRUCTFRAME_OUTLINE void tell_all(const std::uint8_t* bytes, std::size_t length, detail::Machine::More more, Tell& tell) {
+        Event event;
+        while (machine_.next(bytes, length, more, event)) {
+            tell(static_cast<const Event&>(event));
         }
     }
 
-    // Moves up to `want` bytes from the chunk to the buffer.
-    std::size_t append(const std::uint8_t* bytes, std::size_t length, std::uint64_t want) {
-        auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(want, length));
-        if (taken > N - filled_) {
-            const auto unneeded = machine_.retain_from() - base_;
-            const auto drop = static_cast<std::size_t>(std::min<std::uint64_t>(unneeded, filled_));
-            std::memmove(buffer_.data(), buffer_.data() + drop, filled_ - drop);
-            filled_ -= drop;
-            base_ += drop;
-            taken = std::min(taken, N - filled_);
+    // Reads a chunk that may complete something.
+    template <class Tell>
+    STRUCTFRAME_OUTLINE void read(const std::uint8_t* chunk, std::size_t length, Tell& tell) {
+        if (N < machine_.framing().header_length()) {
+            // Not even a header has room: all is noise, and nothing is ever waited for.
+            machine_.pass_over(length);
+            tell_all(chunk, 0, detail::Machine::More::May, tell);
+            machine_.need_nothing();
+            return;
         }
-        if (taken > 0) {
-            std::memcpy(buffer_.data() + filled_, bytes, taken);
-            filled_ += taken;
+        while (length > 0) {
+            const auto* bytes = chunk;
+            auto left = length;
+            if (filled_ > 0) {
+                // What is missing of what is waited for; that it fits into the buffer, the machine has seen to.
+                left = machine_.need() - filled_;
+                left = left < length ? left : length;
+                std::memcpy(buffer_.data() + filled_, chunk, left);
+                chunk += left;
+                length -= left;
+                filled_ = left += filled_;
+                if (left < machine_.need()) {
+                    return;
+                }
+                bytes = buffer_.data();
+            } else {
+                length = 0;
+            }
+            tell_all(bytes, left, detail::Machine::More::May, tell);
+            const auto gone = machine_.retain_from();
+            left -= gone;
+            if (left > 0) {
+                std::memmove(buffer_.data(), bytes + gone, left);
+            }
+            filled_ = left;
+            machine_.advance(gone);
         }
-        return taken;
     }
 
     detail::Machine machine_;
     std::array<std::uint8_t, N> buffer_{};
     std::size_t filled_ = 0;
-    std::uint64_t base_ = 0;
 };
 
 }  // namespace structframe

@@ -2,7 +2,6 @@
 #ifndef STRUCTFRAME_UNION_HPP
 #define STRUCTFRAME_UNION_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,8 +42,12 @@ struct Shape {
 
     // The place of the member with this tag, from 1; 0 when there is none.
     static std::size_t place(std::uint16_t tag_value) {
-        const auto* found = std::find(T::tags.begin(), T::tags.end(), tag_value);
-        return found == T::tags.end() ? 0 : static_cast<std::size_t>(found - T::tags.begin()) + 1;
+        for (std::size_t i = 0; i < members; i++) {
+            if (T::tags[i] == tag_value) {
+                return i + 1;
+            }
+        }
+        return 0;
     }
 
     static void store_tag(std::uint8_t* out, std::uint16_t value) { store_count(out, Tag, value); }
@@ -87,7 +90,8 @@ struct Shape {
     }
 
     // Sets what the tag says from a view that begins with the region.
-    static void load_region(T& value, std::uint16_t tag_value, const View& view, std::size_t begin) {
+    template <class V>
+    static void load_region(T& value, std::uint16_t tag_value, const V& view, std::size_t begin) {
         const auto index = place(tag_value);
         if (index == 0 && tag_value != 0) {
             auto& unknown = value.value.template emplace<members + 1>();
@@ -114,7 +118,7 @@ template <std::size_t N>
 struct Region {
     std::array<std::uint8_t, N> bytes{};
     friend constexpr bool operator==(const Region& a, const Region& b) {
-        return std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin());
+        return same(a.bytes.data(), b.bytes.data(), N);
     }
     friend constexpr bool operator!=(const Region& a, const Region& b) { return !(a == b); }
 };

@@ -7,6 +7,19 @@ import type { Registry } from "./registry.js";
 export interface Transport {
     /** Sends all of these bytes. */
     send(bytes: Uint8Array): void | Promise<void>;
+    /** Passes to the receiver what arrives from now on. A client calls it; without it, call `receive` of the client yourself. */
+    attach?(receiver: Receiver): void;
+    /** Closes the connection. */
+    close?(): void;
+}
+/** Takes what arrives: a client. */
+export interface Receiver {
+    /** Bytes arrived. */
+    receive(bytes: Uint8Array): void;
+    /** Something arrived that is not bytes, or was lost; the connection goes on. */
+    failed(fault: unknown): void;
+    /** The connection closed; `fault` is the reason when it did not close as it should. */
+    closed(fault?: unknown): void;
 }
 /** How a client behaves. */
 export interface ClientOptions {
@@ -24,8 +37,8 @@ export interface RequestOptions<M> {
     /** Five seconds when it is not given. */
     timeoutMs?: number;
 }
-/** Speaks one framing over a transport. Whoever receives bytes hands them to `receive`. */
-export declare class Client {
+/** Speaks one framing over a transport; over one that cannot be attached to, pass what arrives to `receive`. */
+export declare class Client implements Receiver {
     private readonly transport;
     private readonly framing;
     private readonly registry;
@@ -33,6 +46,7 @@ export declare class Client {
     private sequence;
     private readonly reader;
     private readonly handlers;
+    private readonly pending;
     constructor(transport: Transport, framing: Framing, registry: Registry, options?: ClientOptions);
     /** What the reader has counted. */
     get counters(): Readonly<Counters>;
@@ -44,7 +58,11 @@ export declare class Client {
     request<M extends Message>(message: Message, response: MessageType<M>, options?: RequestOptions<M>): Promise<M>;
     /** Takes what the transport received and calls the handlers of what it completed. */
     receive(bytes: Uint8Array): void;
-    /** To be called when the transport closed: an incomplete frame is forgotten. */
-    closed(): void;
+    /** To be called when the transport closed: an incomplete frame is dropped and waiting requests fail. */
+    closed(fault?: unknown): void;
+    /** To be called when something arrived that is not bytes, or was lost: `onError` is told. */
+    failed(fault: unknown): void;
+    /** Closes the transport, if it can be closed. */
+    close(): void;
     private dispatch;
 }

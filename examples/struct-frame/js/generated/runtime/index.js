@@ -5,5 +5,6 @@ export { BULK, checksum, Framing, IPC, NETWORK, PAYLOAD_KINDS, SENSOR, STANDARD,
 export { BufferWriter, decodePayload, defaultImage, Message, readMessage, writeMessage, zeroMessage, } from "./message.js";
 export { AccumulatingReader, BufferReader, } from "./reader.js";
 export { Registry } from "./registry.js";
+export { DatagramTransport, StreamTransport, WebSocketTransport, } from "./transport.js";
 export { onlyTruncated, Reader, sameBytes, sameList, sameUnion, } from "./wire.js";
 export { Writer } from "./writer.js";

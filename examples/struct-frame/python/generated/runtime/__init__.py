@@ -1,6 +1,6 @@
 """struct-frame for Python 3.10 and newer: framings, readers, messages, a client. Fixed: no part of it depends on a schema."""
 
-from .client import Client, Transport
+from .client import Client, Link, Transport
 from .errors import DecodeError, EncodeError, StructFrameError
 from .framing import (
     BULK,
@@ -57,6 +57,7 @@ __all__ = [
     "Header",
     "HeaderKind",
     "Layout",
+    "Link",
     "Lookup",
     "Message",
     "MessageInfo",

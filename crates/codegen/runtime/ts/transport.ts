@@ -1,0 +1,218 @@
+/**
+ * Transports over what a platform already has: sockets, serial ports and pipes of Node, datagrams, WebSockets of browsers
+ * and of npm's `ws`. They are known by their methods alone, so that no platform's types are needed and nothing is imported.
+ */
+
+import type { Receiver, Transport } from "./client.js";
+import { StructFrameError } from "./errors.js";
+
+const CLOSED = "the link is closed";
+
+/** What can be read: a `Socket` or another `Readable` of Node. */
+export interface ReadableLike {
+  on(event: "data", listener: (bytes: Uint8Array) => void): unknown;
+  on(event: "error", listener: (fault: Error) => void): unknown;
+  on(event: "end" | "close", listener: () => void): unknown;
+  destroy?(): unknown;
+}
+
+/** What can be written: a `Socket` or another `Writable` of Node. */
+export interface WritableLike {
+  write(bytes: Uint8Array, callback: (fault?: Error | null) => void): boolean;
+  end(): unknown;
+  on(event: "error", listener: (fault: Error) => void): unknown;
+}
+
+/** Tells the receiver once that the connection closed. */
+abstract class Link {
+  protected receiver: Receiver | undefined;
+  protected isClosed = false;
+
+  attach(receiver: Receiver): void {
+    if (this.receiver !== undefined) {
+      throw new StructFrameError("attached", "this transport has a client already");
+    }
+    this.receiver = receiver;
+  }
+
+  protected ended(fault?: unknown): void {
+    if (!this.isClosed) {
+      this.isClosed = true;
+      this.receiver?.closed(fault);
+    }
+  }
+}
+
+/** A stream of Node: TCP (`net.connect`), TLS, pipes, terminals, ports of npm's `serialport`. */
+export class StreamTransport extends Link implements Transport {
+  private readonly readable: ReadableLike;
+  private readonly writable: WritableLike;
+
+  /** Over a stream in both directions, or over one for each. */
+  constructor(readable: ReadableLike & WritableLike);
+  constructor(readable: ReadableLike, writable: WritableLike);
+  constructor(readable: ReadableLike, writable?: WritableLike) {
+    super();
+    this.readable = readable;
+    this.writable = writable ?? (readable as ReadableLike & WritableLike);
+    readable.on("error", (fault) => this.ended(fault));
+    readable.on("end", () => this.ended());
+    readable.on("close", () => this.ended());
+    if (writable !== undefined) {
+      writable.on("error", (fault) => this.ended(fault));
+    }
+  }
+
+  override attach(receiver: Receiver): void {
+    super.attach(receiver);
+    this.readable.on("data", (bytes) => receiver.receive(bytes));
+  }
+
+  /** Sends all of these bytes; resolves when the stream has passed them on. */
+  send(bytes: Uint8Array): Promise<void> {
+    if (this.isClosed) {
+      return Promise.reject(new StructFrameError("closed", CLOSED));
+    }
+    return new Promise((resolve, reject) => {
+      this.writable.write(bytes, (fault) => (fault ? reject(fault) : resolve()));
+    });
+  }
+
+  /** Closes the stream after what was sent. */
+  close(): void {
+    this.ended();
+    this.writable.end();
+    if ((this.readable as unknown) !== this.writable) {
+      this.readable.destroy?.();
+    }
+  }
+}
+
+/** Where datagrams go. */
+export interface Peer {
+  address: string;
+  port: number;
+}
+
+/** What a UDP socket of `node:dgram` does. */
+export interface DatagramSocketLike {
+  send(bytes: Uint8Array, port: number, address: string, callback: (fault: Error | null) => void): void;
+  on(event: "message", listener: (bytes: Uint8Array, from: Peer) => void): unknown;
+  on(event: "error", listener: (fault: Error) => void): unknown;
+  on(event: "close", listener: () => void): unknown;
+  close(): unknown;
+}
+
+/**
+ * A UDP socket: a frame per datagram. With a peer that is given by its IP address, only its datagrams are read. Without
+ * a peer, frames go to the sender of the last datagram.
+ */
+export class DatagramTransport extends Link implements Transport {
+  private readonly socket: DatagramSocketLike;
+  private readonly peer: Peer | undefined;
+  private last: Peer | undefined;
+
+  constructor(socket: DatagramSocketLike, peer?: Peer) {
+    super();
+    this.socket = socket;
+    this.peer = peer;
+    // An error is about one datagram; a socket that cannot go on is closed.
+    socket.on("error", (fault) => this.receiver?.failed(fault));
+    socket.on("close", () => this.ended());
+    socket.on("message", (bytes, from) => {
+      if (this.expects(from)) {
+        this.last = { address: from.address, port: from.port };
+        this.receiver?.receive(bytes);
+      }
+    });
+  }
+
+  /** Sends a datagram. */
+  send(bytes: Uint8Array): Promise<void> {
+    const to = this.peer ?? this.last;
+    if (this.isClosed) {
+      return Promise.reject(new StructFrameError("closed", CLOSED));
+    }
+    if (to === undefined) {
+      return Promise.reject(new StructFrameError("no_peer", "no peer yet: give one, or receive a datagram first"));
+    }
+    return new Promise((resolve, reject) => {
+      this.socket.send(bytes, to.port, to.address, (fault) => (fault ? reject(fault) : resolve()));
+    });
+  }
+
+  /** Closes the socket. */
+  close(): void {
+    if (!this.isClosed) {
+      this.ended();
+      this.socket.close();
+    }
+  }
+
+  private expects(from: Peer): boolean {
+    if (this.peer === undefined) {
+      return true;
+    }
+    // A name cannot be compared with the address that it stands for.
+    const named = !/^[\d.]+$|:/.test(this.peer.address);
+    return from.port === this.peer.port && (named || from.address === this.peer.address);
+  }
+}
+
+/** What a WebSocket does: that of browsers, of Node 22 and of npm's `ws`. */
+export interface WebSocketLike {
+  binaryType: string;
+  readonly readyState: number;
+  send(bytes: ArrayBuffer): void;
+  close(): void;
+  addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
+  addEventListener(type: "open" | "close" | "error", listener: (event: object) => void): void;
+}
+
+/** A WebSocket: a binary message per frame. What is sent before it is open waits. */
+export class WebSocketTransport extends Link implements Transport {
+  private readonly socket: WebSocketLike;
+  private readonly opened: Promise<void>;
+
+  constructor(socket: WebSocketLike) {
+    super();
+    this.socket = socket;
+    socket.binaryType = "arraybuffer";
+    this.opened = new Promise((resolve, reject) => {
+      if (socket.readyState > 0) {
+        resolve();
+      }
+      socket.addEventListener("open", () => resolve());
+      socket.addEventListener("close", () => {
+        reject(new StructFrameError("closed", CLOSED));
+        this.ended();
+      });
+    });
+    // Whoever sends is told; nobody has to.
+    this.opened.catch(() => undefined);
+    // The close event follows.
+    socket.addEventListener("error", (event) => this.receiver?.failed(event));
+    socket.addEventListener("message", ({ data }) => {
+      if (data instanceof ArrayBuffer) {
+        this.receiver?.receive(new Uint8Array(data));
+      } else {
+        this.receiver?.failed(new StructFrameError("not_binary", "a text message came where frames are expected"));
+      }
+    });
+  }
+
+  /** Sends these bytes as one message. */
+  async send(bytes: Uint8Array): Promise<void> {
+    await this.opened;
+    if (this.isClosed || this.socket.readyState > 1) {
+      throw new StructFrameError("closed", CLOSED);
+    }
+    const whole = bytes.byteLength === bytes.buffer.byteLength;
+    this.socket.send((whole ? bytes.buffer : bytes.slice().buffer) as ArrayBuffer);
+  }
+
+  /** Closes the connection. */
+  close(): void {
+    this.socket.close();
+  }
+}
