@@ -1,5 +1,6 @@
 //! What commands that change files have in common: their filters, their outputs, how they report losses.
 
+use crate::args::Place;
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use anyhow::Result;
@@ -24,17 +25,21 @@ pub(crate) fn is_pipe(output: Option<&Path>) -> bool {
 /// Does something with where the output goes; `word` is the input as it was given.
 ///
 /// # Errors
-/// Changing in place what is not a file of this machine; those of `work`.
+/// No output, or changing in place what is not a local file; those of `work`.
 pub(crate) fn with_target<T>(
     word: &Path,
     input: &Input,
     output: Option<&Path>,
-    force: bool,
+    place: Place,
     work: impl FnOnce(Target<'_>) -> Result<T, EditError>,
 ) -> Result<T> {
     match output {
+        None if !place.in_place => {
+            let text = "no output was given\nhint: name a file to write, or use --in-place to change the file itself";
+            Err(Usage(text.to_owned()).into())
+        }
         None if input.is_copy() => {
-            let text = format!("{}: only a file of this machine can be changed in place", word.display());
+            let text = format!("{}: only a local file can be changed in place", word.display());
             Err(Usage(text).into())
         }
         None => Ok(work(Target::InPlace)?),
@@ -44,7 +49,7 @@ pub(crate) fn with_target<T>(
             sink.flush()?;
             Ok(done)
         }
-        Some(path) => Ok(work(Target::File { path, existing: existing(force, false) })?),
+        Some(path) => Ok(work(Target::File { path, existing: existing(place.force, false) })?),
     }
 }
 
@@ -57,7 +62,7 @@ pub(crate) const fn existing(force: bool, append: bool) -> Existing {
     }
 }
 
-/// How an output is called: the file that was named, or the input that was changed.
+/// How an output is called in text: the file that was named, or the input that was changed.
 pub(crate) fn called(output: Option<&Path>, input: &Input) -> String {
     output.map_or_else(|| input.name().to_owned(), |path| path.display().to_string())
 }

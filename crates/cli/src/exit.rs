@@ -7,6 +7,7 @@ use crate::terminal::{self, Terminal};
 use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
 use framewright::edit::EditError;
+use framewright::recording::RecordingError;
 use framewright::report::{visible_json, visible_lines};
 use framewright::tensogram::TensogramError;
 use serde_json::{Value, json};
@@ -69,6 +70,7 @@ pub(crate) fn code(command: &str, voice: Voice, result: anyhow::Result<Outcome>)
 
 /// Says what went wrong: an object with at least `code` and `message`.
 pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
+    terminal::caught_fault(fault);
     match voice {
         Voice::Words => {
             let message = fault["message"].as_str().unwrap_or_default();
@@ -78,11 +80,20 @@ pub(crate) fn tell(command: &str, voice: Voice, fault: &Value) {
         }
         Voice::Json => {
             let object = json!({ "command": command, "ok": false, "error": fault });
-            let text = object_text(command, &object);
             // Where nothing can be written, the exit code still tells.
-            let _ = writeln!(io::stdout(), "{text}");
+            let _ = print(format!("{}\n", object_text(command, &object)).as_bytes());
         }
     }
+}
+
+/// Results go to standard output in one write, or to the caller who catches them.
+pub(crate) fn print(bytes: &[u8]) -> io::Result<()> {
+    if terminal::caught_result(bytes) {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
 }
 
 /// An object as a command prints it: among lines it is a line.
@@ -104,7 +115,7 @@ pub(crate) fn complain(words: std::fmt::Arguments<'_>) {
 }
 
 fn write_error(text: &str) {
-    if terminal::caught(text) {
+    if terminal::caught_words(text) {
         return;
     }
     // In one write, so that lines of several processes do not mix.
@@ -199,7 +210,31 @@ fn is_usage(error: &anyhow::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     let opened = [InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied];
     let refused = error.chain().find_map(|cause| cause.downcast_ref::<EditError>()).is_some_and(EditError::is_misuse);
-    refused || error.is::<Usage>() || io_kind(error).is_some_and(|kind| opened.contains(&kind))
+    refused
+        || error.is::<Usage>()
+        || is_wrong_address(error)
+        || io_kind(error).is_some_and(|kind| opened.contains(&kind))
+}
+
+/// The code of an error of a link.
+#[cfg(feature = "link")]
+fn link_code(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    cause.downcast_ref::<framewright::link::LinkError>().map(framewright::link::LinkError::code)
+}
+
+#[cfg(not(feature = "link"))]
+fn link_code(_: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    None
+}
+
+#[cfg(feature = "link")]
+fn is_wrong_address(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<framewright::link::LinkError>().is_some_and(framewright::link::LinkError::is_misuse)
+}
+
+#[cfg(not(feature = "link"))]
+fn is_wrong_address(_: &anyhow::Error) -> bool {
+    false
 }
 
 fn io_kind(error: &anyhow::Error) -> Option<io::ErrorKind> {
@@ -245,6 +280,10 @@ pub(crate) fn fault(error: &anyhow::Error) -> Value {
             Some((error.code(), error.position()))
         } else if let Some(error) = cause.downcast_ref::<TensogramError>() {
             Some((error.code(), error.offset()))
+        } else if let Some(error) = cause.downcast_ref::<RecordingError>() {
+            Some((error.code(), error.position()))
+        } else if let Some(code) = link_code(cause) {
+            Some((code, None))
         } else if let Some(failure) = cause.downcast_ref::<Failure>() {
             Some((failure.code, failure.position))
         } else {

@@ -1,47 +1,94 @@
-//! Where frames come from: a file or a live pipe, and which framing they have.
+//! Where frames come from: a file, a recording, a live pipe or a link, and which framing they have.
 
+use crate::args::{FrameSelect, Packing};
+use crate::commands::schema;
 use crate::exit::{Failure, Usage};
 use crate::input;
 use anyhow::{Context, Result, bail};
-use framewright::convert::Format;
+use framewright::convert::{Clock, Format, FrameFilter};
 use framewright::dynamic::{detect, shown_name};
-use framewright::schema::Schema;
-use framewright::structframe::{BadChecksum, Event, Framing, HeaderKind, MessageInfo};
+use framewright::recording::{Capture, Damage, Recording, is_recording, now};
+use framewright::schema::{Diagnostics, Schema};
+use framewright::structframe::{BadChecksum, Event, Framing, MessageInfo};
 use std::fs::File;
 use std::io::{Read, Stdin};
 use std::path::Path;
+use std::time::Duration;
 
 /// Bytes as they come.
 pub(crate) struct Feed {
     name: String,
     source: Source,
-    /// Bytes that were read to find the framing, and not handed on yet.
-    held: Vec<u8>,
+    /// What was read to find the framing, and not handed on yet.
+    held: Vec<Held>,
+    /// Whether pieces must keep their borders, because each has a time of its own.
+    timed: bool,
+    /// What pipes and devices are read into.
+    chunk: Vec<u8>,
 }
 
 enum Source {
     Pipe(Stdin),
     /// A terminal, a FIFO or a socket: what is read may be all there is for a while.
     Device(File),
-    File(File),
+    /// A file or a recording.
+    Capture(Capture),
+    #[cfg(feature = "link")]
+    Link(crate::links::LinkFeed),
+}
+
+/// Some bytes, and when they arrived where that is known.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) time: Option<i64>,
+    /// Which unbroken stream of bytes they belong to: a frame does not continue in another.
+    pub(crate) stream: u64,
+}
+
+struct Held {
+    bytes: Vec<u8>,
+    time: Option<i64>,
+    stream: u64,
+}
+
+/// How one step of reading ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Data,
+    /// Nothing came in time.
+    #[cfg_attr(not(feature = "link"), allow(dead_code, reason = "only links are waited for"))]
+    Idle,
+    End,
 }
 
 impl Feed {
-    /// Opens a file; `-` is standard input.
+    /// Opens a file, a recording or a link; `-` is standard input. With `timed`, pieces keep their borders and times.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let source = if path == Path::new("-") {
-            Source::Pipe(std::io::stdin())
-        } else {
-            let file = input::file(path, "decode")?;
-            let regular = file.metadata().with_context(|| path.display().to_string())?.is_file();
-            if regular { Source::File(file) } else { Source::Device(file) }
+    pub(crate) fn open(path: &Path, command: &str, timed: bool) -> Result<Self> {
+        let feed = |name: String, source| Self { name, source, held: Vec::new(), timed, chunk: vec![0; CHUNK] };
+        if path == Path::new("-") {
+            return Ok(feed("standard input".to_owned(), Source::Pipe(std::io::stdin())));
+        }
+        let path = match input::word(path) {
+            input::Word::Link(address) => {
+                #[cfg(feature = "link")]
+                return Ok(feed(address.to_owned(), Source::Link(crate::links::LinkFeed::open(address)?)));
+                #[cfg(not(feature = "link"))]
+                return Err(input::no_links(address));
+            }
+            input::Word::Path(path) => path,
         };
-        let name =
-            if matches!(source, Source::Pipe(_)) { "standard input".to_owned() } else { path.display().to_string() };
-        Ok(Self { name, source, held: Vec::new() })
+        let name = path.display().to_string();
+        if path.is_dir() && is_recording(path) {
+            return Ok(feed(name, Source::Capture(Capture::open(path)?)));
+        }
+        let file = input::file(path, command)?;
+        let regular = file.metadata().with_context(|| name.clone())?.is_file();
+        let source = if regular { Source::Capture(Capture::open(path)?) } else { Source::Device(file) };
+        Ok(feed(name, source))
     }
 
     /// What to call it in messages.
@@ -51,72 +98,132 @@ impl Feed {
 
     /// True when somebody may be waiting at the other end.
     pub(crate) fn is_live(&self) -> bool {
-        matches!(self.source, Source::Pipe(_) | Source::Device(_))
+        !matches!(self.source, Source::Capture(_))
     }
 
-    /// Hands bytes to `take` as they come, until the end or until it has enough.
+    /// The recording, where it is one.
+    pub(crate) fn recording(&self) -> Option<&Recording> {
+        match &self.source {
+            Source::Capture(capture) => capture.recording(),
+            _ => None,
+        }
+    }
+
+    /// What could not be read of a recording, or is missing in it.
+    pub(crate) fn damage(&self) -> &[Damage] {
+        match &self.source {
+            Source::Capture(capture) => capture.damage(),
+            _ => &[],
+        }
+    }
+
+    /// The schema that was asked for, or the one in the recording.
+    ///
+    /// # Errors
+    /// When there is neither, or it cannot be read.
+    pub(crate) fn schema(&self, wanted: Option<&Path>, packing: Packing) -> Result<Result<Schema, Diagnostics>> {
+        match (wanted, self.recording()) {
+            (Some(path), _) => schema::compiled(path, packing),
+            (None, Some(recording)) => schema::recorded(recording),
+            (None, None) => Err(Usage(format!(
+                "{}: requires --schema\nhint: only recordings hold their schema; add --schema robot.sf",
+                self.name
+            ))
+            .into()),
+        }
+    }
+
+    /// Hands pieces to `take` as they come, until the end or until it has enough.
     ///
     /// # Errors
     /// When reading fails, and those of `take`.
-    pub(crate) fn run(&mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let held = std::mem::take(&mut self.held);
-        if !held.is_empty() {
-            take(&held)?;
-        }
-        let mut chunk = vec![0; CHUNK];
-        loop {
-            match self.read(&mut chunk)? {
-                0 => return Ok(()),
-                len => take(&chunk[..len])?,
-            }
-        }
+    pub(crate) fn run(&mut self, mut take: impl FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
+        while self.step(None, &mut take)? != Step::End {}
+        Ok(())
     }
 
-    /// The framing that was asked for, or the one that the first bytes have. `None` for an empty input.
+    /// Hands on what is there, or waits for it: on a link up to `timeout`, elsewhere as long as it takes.
+    ///
+    /// # Errors
+    /// When reading fails, and those of `take`.
+    pub(crate) fn step(
+        &mut self,
+        timeout: Option<Duration>,
+        take: &mut dyn FnMut(Piece<'_>) -> Result<()>,
+    ) -> Result<Step> {
+        if !self.held.is_empty() {
+            for Held { bytes, time, stream } in std::mem::take(&mut self.held) {
+                take(Piece { bytes: &bytes, time, stream })?;
+            }
+            return Ok(Step::Data);
+        }
+        self.read(timeout, take)
+    }
+
+    /// The framing that was asked for, the one that a recording names, or the one that the first bytes have. `None` for an empty
+    /// input.
     ///
     /// # Errors
     /// When reading fails, or no framing fits.
     pub(crate) fn framing(&mut self, wanted: Option<Framing>, infos: &[MessageInfo]) -> Result<Option<Framing>> {
-        if wanted.is_some() {
-            return Ok(wanted);
+        let recorded = || self.recording()?.framing()?.parse().ok();
+        if let Some(framing) = wanted.or_else(recorded) {
+            return Ok(Some(framing));
         }
-        let mut chunk = vec![0; CHUNK];
+        let (mut sample, mut held) = (Vec::new(), std::mem::take(&mut self.held));
         loop {
-            let len = self.read(&mut chunk)?;
-            self.held.extend_from_slice(&chunk[..len]);
+            let step = self.read(None, &mut |piece: Piece<'_>| {
+                sample.extend_from_slice(piece.bytes);
+                held.push(Held { bytes: piece.bytes.to_vec(), time: piece.time, stream: piece.stream });
+                Ok(())
+            })?;
             let enough = if self.is_live() { PATIENCE } else { CHUNK };
-            let done = len == 0 || self.held.len() >= enough;
+            let done = step == Step::End || sample.len() >= enough;
             // Whoever watches a live stream does not wait for all of the sample, if what is there speaks clearly.
-            let found = detect(infos, &self.held).filter(|found| {
-                let clear = found.framing.header != HeaderKind::None && found.framing.has_length();
-                done || clear && found.covered.saturating_mul(2) >= found.looked_at
-            });
+            let found = detect(infos, &sample).filter(|found| done || found.is_clear());
             match found {
-                Some(found) => return Ok(Some(found.framing)),
+                Some(found) => {
+                    self.held = held;
+                    return Ok(Some(found.framing));
+                }
                 None if !done => {}
-                None if self.held.is_empty() => return Ok(None),
-                None => return Err(undetected(&self.name, &self.held)),
+                None if sample.is_empty() => return Ok(None),
+                None => return Err(undetected(&self.name, &sample, sample.len() as u64)),
             }
         }
     }
 
-    fn read(&mut self, chunk: &mut [u8]) -> Result<usize> {
-        let result = match &mut self.source {
+    fn read(&mut self, timeout: Option<Duration>, take: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<Step> {
+        let chunk = &mut self.chunk;
+        let read = match &mut self.source {
             Source::Pipe(pipe) => pipe.read(chunk),
             Source::Device(file) => match file.read(chunk) {
                 // The other side of a pseudoterminal was closed.
                 Err(error) if error.raw_os_error() == Some(EIO) => Ok(0),
                 result => result,
             },
-            Source::File(file) => file.read(chunk),
+            Source::Capture(capture) => {
+                let Some(chunk) = capture.next_chunk()? else { return Ok(Step::End) };
+                take(Piece { bytes: chunk.bytes, time: chunk.time, stream: chunk.stream })?;
+                return Ok(Step::Data);
+            }
+            #[cfg(feature = "link")]
+            Source::Link(link) => return link.step(timeout, self.timed, take),
         };
-        result.with_context(|| self.name.clone())
+        let _ = (timeout, self.timed);
+        match read.with_context(|| self.name.clone())? {
+            0 => Ok(Step::End),
+            len => {
+                let time = Some(now());
+                take(Piece { bytes: chunk.get(..len).unwrap_or_default(), time, stream: 0 })?;
+                Ok(Step::Data)
+            }
+        }
     }
 }
 
 /// No framing fits.
-pub(crate) fn undetected(name: &str, bytes: &[u8]) -> anyhow::Error {
-    let len = bytes.len();
+pub(crate) fn undetected(name: &str, bytes: &[u8], len: u64) -> anyhow::Error {
     let (code, text) = match (len, Format::of_bytes(bytes)) {
         (0, _) => ("empty_file", format!("{name}: the file is empty")),
         (_, Some(format)) => (
@@ -125,8 +232,8 @@ pub(crate) fn undetected(name: &str, bytes: &[u8]) -> anyhow::Error {
         ),
         _ => {
             let text = format!(
-                "{name}: no profile fits: {len} bytes hold no frame of a message that the schema has; say --profile if they \
-                 should"
+                "{name}: no profile matches: {len} bytes contain no frame of a message in the schema\nhint: choose a \
+                 profile with --profile"
             );
             ("no_frame", text)
         }
@@ -152,6 +259,27 @@ pub(crate) fn chosen(schema: &Schema, names: &[String]) -> Result<Vec<u16>> {
         ids.push(id);
     }
     Ok(ids)
+}
+
+/// The conditions that were given on fields; `None` without any.
+///
+/// # Errors
+/// When the schema has no such field.
+pub(crate) fn filter(schema: &Schema, select: &FrameSelect) -> Result<Option<FrameFilter>> {
+    if select.is_empty() {
+        return Ok(None);
+    }
+    let filter = FrameFilter::new(schema, select.filter());
+    Ok(Some(filter.map_err(|error| Usage(format!("--where {error}")))?))
+}
+
+/// The field that holds the time, when one was given.
+///
+/// # Errors
+/// When its unit is unknown.
+pub(crate) fn clock(text: Option<&str>) -> Result<Option<Clock>> {
+    let clock = text.map(str::parse::<Clock>).transpose();
+    Ok(clock.map_err(|error| Usage(format!("--time {error}")))?)
 }
 
 /// What an event says that is not a good frame; `None` for a good one.

@@ -6,6 +6,7 @@ use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
 use framewright::convert::{Format, TensorFile};
+use framewright::recording::is_recording;
 use framewright::source::{FileSource, ReadAt, TemporaryDirectory};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
 use std::cell::OnceCell;
@@ -38,6 +39,27 @@ impl Input {
         }
         let _ = (store, command);
         Self::local(word)
+    }
+
+    /// A capture: what [`Input::of`] takes, a recording in a directory, or all that a link delivers until it ends.
+    ///
+    /// # Errors
+    /// As [`Input::of`]; when the link cannot be opened.
+    pub(crate) fn capture(file: &Path, store: &Store, command: &str) -> Result<Self> {
+        let path = match word(file) {
+            Word::Link(address) => {
+                #[cfg(feature = "link")]
+                return Self::copied("link", address.to_owned(), |copy| crate::links::spool(address, copy));
+                #[cfg(not(feature = "link"))]
+                return Err(no_links(address));
+            }
+            Word::Path(path) => path,
+        };
+        if path.is_dir() && is_recording(path) {
+            let (path, name) = (path.to_owned(), path.display().to_string());
+            return Ok(Self { path, name, copy: None, format: OnceCell::new() });
+        }
+        Self::of(path, store, command)
     }
 
     /// A file on disk.
@@ -206,10 +228,41 @@ impl Input {
         let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
         match Path::new(&self.name).extension().and_then(|end| end.to_str()) {
             Some("sf" | "proto") => "\nhint: check a struct-frame schema with fw schema check",
+            _ if head.starts_with(MCAP) => {
+                "\nhint: this is an MCAP file; fw convert reads it: fw convert FILE.mcap FILE.tgm"
+            }
             _ if head.iter().all(is_text) => "",
             _ => "\nhint: for a struct-frame capture, add --schema FILE to fw info",
         }
     }
+}
+
+/// The first bytes of MCAP files.
+pub(crate) const MCAP: &[u8; 8] = b"\x89MCAP0\r\n";
+
+/// What a word for a capture stands for.
+pub(crate) enum Word<'a> {
+    /// A file or directory.
+    Path(&'a Path),
+    /// The address of a link.
+    Link(&'a str),
+}
+
+/// Tells addresses of links from paths; `file:x` is the path `x`.
+pub(crate) fn word(word: &Path) -> Word<'_> {
+    // As `fw_link::Address::is_link`, which is not there without the feature.
+    let Some(text) = word.to_str() else { return Word::Path(word) };
+    match text.split_once(':') {
+        Some(("file", path)) if !path.starts_with("//") => Word::Path(Path::new(path)),
+        Some(("serial" | "tcp" | "tcp-listen" | "udp" | "ws" | "ws-listen", _)) => Word::Link(text),
+        _ => Word::Path(word),
+    }
+}
+
+/// This build knows no links.
+#[cfg(not(feature = "link"))]
+pub(crate) fn no_links(address: &str) -> anyhow::Error {
+    Usage(format!("{address}: this build has no support for links (feature link)")).into()
 }
 
 /// What lies at a path.

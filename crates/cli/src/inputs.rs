@@ -154,6 +154,27 @@ impl Answers {
         exit::tell(self.command, Voice::Words, &fault);
     }
 
+    /// Adds what was made of an input to the list that [`Answers::finish_list`] prints.
+    pub(crate) fn add(&mut self, report: Value) {
+        self.files.push(report);
+    }
+
+    /// How the command ended; prints the list for a command that may make several files of one input, or none.
+    ///
+    /// # Errors
+    /// A closed standard output.
+    pub(crate) fn finish_list(self) -> Result<Outcome> {
+        if self.json {
+            print_report(self.command, self.outcome == Outcome::Fine, json!({ "files": self.files }))?;
+        }
+        Ok(self.outcome)
+    }
+
+    /// Whether an input failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.outcome != Outcome::Fine
+    }
+
     /// How the command ended; prints the JSON of several inputs.
     ///
     /// # Errors
@@ -164,6 +185,30 @@ impl Answers {
         }
         Ok(self.outcome)
     }
+}
+
+/// The files that one word stands for, each with its path below the directory or pattern; `None` where the word is a file, a URL
+/// or `-` itself.
+///
+/// # Errors
+/// As [`Inputs::of`], and a directory below the word that cannot be read.
+pub(crate) fn expanded(word: &Path) -> Result<Option<Vec<(PathBuf, PathBuf)>>> {
+    let (base, files) = if word.is_dir() {
+        let mut unreadable = Vec::new();
+        let files = below(word, &mut unreadable)?;
+        if let Some((_, error)) = unreadable.into_iter().next() {
+            return Err(error);
+        }
+        (word.to_owned(), files)
+    } else if let Some(pattern) = pattern(word) {
+        // What stands before the first part with a wildcard is the same in all names.
+        let fixed = word.iter().take_while(|part| !part.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte)));
+        (fixed.collect(), matching(word, pattern)?)
+    } else {
+        return Ok(None);
+    };
+    let inner = |path: PathBuf| (path.strip_prefix(&base).unwrap_or(&path).to_owned(), path);
+    Ok(Some(files.into_iter().map(inner).collect()))
 }
 
 /// The tensor files in a directory and below, by name; hidden ones are left out, links to directories are not followed.

@@ -1,6 +1,7 @@
 //! `fw`: one tool for Tensogram, BinTensors and struct-frame data, as a library.
 //!
-//! [`run`] is the whole command line. The program `fw` calls it, and so does the console script of the Python package.
+//! [`run`] is the whole command line. The program `fw` calls it, and so does the console script of the Python package. [`answer`]
+//! returns what a command found to a program.
 //!
 //! ```
 //! assert_eq!(fw_cli::run(["fw", "ls", "absent.tgm"]), 2);
@@ -16,9 +17,12 @@ mod exit; // what the process returns
 mod frames; // where frames come from
 mod input; // where files come from
 mod inputs; // many of them
+#[cfg(feature = "link")]
+mod links; // links, as commands read them
 mod opened; // files as catalogs
 #[cfg(feature = "remote")]
 mod remote; // files in stores, by URL
+mod pairs; // which file is compared with which
 mod render; // text for people, JSON for programs
 mod screen; // which pictures the terminal can show
 mod selected; // what commands that select by keys share
@@ -29,13 +33,14 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches};
 use exit::Voice;
 use std::ffi::OsString;
 use std::io::Write;
+use std::sync::Arc;
 use terminal::Terminal;
 
 /// Runs a command line, whose first word is the name of the program, and returns its exit code.
 ///
 /// Results go to standard output, everything else to standard error. The exit codes are 0 (fine), 1 (failed, invalid or
 /// different), 2 (usage) and 3 (done, and something was lost). The call never ends the process and changes no signal
-/// handlers: a caller that handles SIGINT itself restores the default handler first if Ctrl-C is to stop the command.
+/// handlers, except that `fw record` ends in good order on SIGINT and SIGTERM: a caller that handles SIGINT itself restores the default handler first if Ctrl-C is to stop the command.
 pub fn run<I>(words: I) -> u8
 where
     I: IntoIterator,
@@ -64,16 +69,60 @@ where
     code
 }
 
+/// What a command line returned to a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The exit code.
+    pub code: u8,
+    /// What the command would have printed on standard output: with `--json` the objects that `docs/json.md` describes, one
+    /// after the other; for a picture its bytes.
+    pub output: Vec<u8>,
+    /// Why the command failed, where it did: `code`, `message`, and where known `file`, `position` and `hint`.
+    pub fault: Option<serde_json::Value>,
+}
+
+/// Hears how far a command is, on the thread that does the work: bytes or items done, and how many there are (0: unknown).
+pub type ProgressListener = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// Runs a command line, whose first word is the name of the program, for a program: nothing is printed, `progress` hears how
+/// far the command is, and what it found is returned.
+///
+/// ```
+/// let answer = fw_cli::answer(["fw", "info", "--json", "absent.tgm"], None);
+/// assert_eq!(answer.code, 2);
+/// assert_eq!(answer.fault.unwrap()["code"], "not_found");
+/// ```
+///
+/// Commands that write data to standard output (`cat`, `decode`, an output named `-`) write it there, except pictures.
+pub fn answer<I>(words: I, progress: Option<ProgressListener>) -> Answer
+where
+    I: IntoIterator,
+    I::Item: Into<OsString>,
+{
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    let (code, caught) = render::heard(progress, || terminal::catching(Terminal::default(), || command(&words)));
+    Answer { code, output: caught.results, fault: caught.fault }
+}
+
 /// Runs a command line whose results are text, and returns its exit code and what it printed. Tables are as wide as a page.
 fn captured(words: impl IntoIterator<Item = String>) -> (u8, String) {
     let page = Terminal { width: Some(100), ..Terminal::default() };
-    terminal::catching(page, || match <args::Args as clap::Parser>::try_parse_from(words) {
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    let (code, caught) = terminal::catching(page, || command(&words));
+    (code, caught.all)
+}
+
+/// Runs a command line as the thread talks now.
+fn command(words: &[OsString]) -> u8 {
+    match <args::Args as clap::Parser>::try_parse_from(words) {
         Ok(args) => exit::code(args.command.name(), args.command.voice(), commands::run(&args.command)),
         Err(error) => {
+            terminal::caught_fault(&misused(&error));
             exit::complain(format_args!("{error}"));
             2
         }
-    })
+    }
 }
 
 /// What is wrong with the command line, all of it: the message on one line, and how it is meant as a hint.

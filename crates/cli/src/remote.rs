@@ -69,7 +69,9 @@ pub(crate) fn catalog(url: &str, store: &Store, command: &str) -> Result<InStore
             Ok(InStore::Parts(Catalog::of_remote(file).map_err(look_failure)?, source))
         }
         Some(format) if format.opens_sources() && command != "dump" => {
-            let file = format.open_source(source.clone(), &ReadOptions::default()).with_context(|| name.clone())?;
+            let file = format
+                .open_source(source.clone(), file_name(&name), &ReadOptions::default())
+                .with_context(|| name.clone())?;
             Ok(InStore::Parts(Catalog::of_tensors(file, len, &name), source))
         }
         _ => Ok(InStore::Copied(copied(&source, url, store, command)?)),
@@ -102,8 +104,8 @@ fn copied(source: &StoreSource, url: &str, store: &Store, command: &str) -> Resu
     let (name, len) = (source.url(), source.object_len());
     if Format::of_name(Path::new(file_name(url))) == Some(Format::ShardIndex) {
         let text = format!(
-            "{name}: an index of shards is not read from URLs; fetch it and the files it names into one folder, or name one \
-             of those files"
+            "{name}: an index of shards cannot be read from a URL\nhint: download it and the files that it names into one \
+             directory, or name one of those files"
         );
         return Err(Usage(text).into());
     }
@@ -254,7 +256,8 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
 fn tensors(command: &Command, source: &StoreSource, format: Format) -> Result<Option<Outcome>> {
     let Command::Cat(_) = command else { return Ok(None) };
     let name = source.url().to_owned();
-    let file = format.open_source(source.clone(), &ReadOptions::default()).with_context(|| name.clone())?;
+    let file =
+        format.open_source(source.clone(), file_name(&name), &ReadOptions::default()).with_context(|| name.clone())?;
     match command {
         Command::Cat(args) => {
             let only = match file.entries() {

@@ -42,7 +42,7 @@ impl KeyNotes {
     pub(crate) fn tell(&self, json: bool) {
         for unknown in self.0.unknown().iter().filter(|_| !json) {
             let hint = unknown.near.as_ref().map_or_else(String::new, |near| format!("; did you mean {near}?"));
-            aside(format_args!("fw: note: nothing has the key {}{hint}\n", unknown.key));
+            aside(format_args!("fw: note: no object has the key {}{hint}\n", unknown.key));
         }
     }
 }

@@ -81,22 +81,62 @@ impl Streams {
     }
 }
 
-/// Runs `work` and returns its result with everything that this thread printed meanwhile, results and words alike.
-pub(crate) fn catching<R>(look: Terminal, work: impl FnOnce() -> R) -> (R, String) {
-    let before = (Terminal::current(), CAUGHT.replace(Some(String::new())));
-    look.enter();
-    let result = work();
-    before.0.enter();
-    (result, CAUGHT.replace(before.1).unwrap_or_default())
+/// What a thread printed while it was being caught.
+#[derive(Debug, Default)]
+pub(crate) struct Caught {
+    /// Results, as they would be on standard output.
+    pub(crate) results: Vec<u8>,
+    /// Results and words together, in the order in which they were printed.
+    pub(crate) all: String,
+    /// What went wrong, in the form of `--json`.
+    pub(crate) fault: Option<serde_json::Value>,
 }
 
-/// Keeps `text` where printing is being caught, and says whether it is.
-pub(crate) fn caught(text: &str) -> bool {
-    CAUGHT.with_borrow_mut(|caught| caught.as_mut().map(|caught| caught.push_str(text)).is_some())
+/// Runs `work` and returns its result with everything that this thread printed meanwhile.
+pub(crate) fn catching<R>(look: Terminal, work: impl FnOnce() -> R) -> (R, Caught) {
+    let _before = Restored { look: Terminal::current(), caught: CAUGHT.replace(Some(Caught::default())) };
+    look.enter();
+    let result = work();
+    (result, CAUGHT.take().unwrap_or_default())
+}
+
+/// Puts back how the thread talked before, also when the work is stopped.
+struct Restored {
+    look: Terminal,
+    caught: Option<Caught>,
+}
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        self.look.enter();
+        CAUGHT.set(self.caught.take());
+    }
+}
+
+/// Keeps a result where printing is being caught, and tells whether it is.
+pub(crate) fn caught_result(bytes: &[u8]) -> bool {
+    with_caught(|caught| {
+        caught.results.extend_from_slice(bytes);
+        caught.all.push_str(&String::from_utf8_lossy(bytes));
+    })
+}
+
+/// The same for words beside the result.
+pub(crate) fn caught_words(text: &str) -> bool {
+    with_caught(|caught| caught.all.push_str(text))
+}
+
+/// The same for what went wrong.
+pub(crate) fn caught_fault(fault: &serde_json::Value) -> bool {
+    with_caught(|caught| caught.fault = Some(fault.clone()))
+}
+
+fn with_caught(keep: impl FnOnce(&mut Caught)) -> bool {
+    CAUGHT.with_borrow_mut(|caught| caught.as_mut().map(keep).is_some())
 }
 
 thread_local! {
-    static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
+    static CAUGHT: RefCell<Option<Caught>> = const { RefCell::new(None) };
     static CURRENT: Cell<Terminal> = const {
         Cell::new(Terminal { width: None, colour: false, error_colour: false, progress: false, quiet: false })
     };

@@ -27,13 +27,19 @@ pub use fw_convert as convert;
 pub use fw_draw as draw;
 pub use fw_dynamic as dynamic;
 pub use fw_edit as edit;
+/// Live links, by address.
+#[cfg(feature = "link")]
+pub use fw_link as link;
 pub use fw_look as look;
 pub use fw_query as query;
+pub use fw_recording as recording;
 pub use fw_report as report;
 pub use fw_schema as schema;
 pub use fw_source as source;
 pub use fw_stats as stats;
 pub use fw_structframe as structframe;
+#[cfg(feature = "telemetry")]
+pub use fw_telemetry as telemetry;
 pub use fw_tensogram as tensogram;
 pub use fw_tensor as tensor;
 

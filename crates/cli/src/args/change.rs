@@ -1,8 +1,33 @@
 //! What commands that change files may be told.
 
-use super::{Select, Store, Threads};
+use super::{Common, Select, Threads};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+
+/// Where a changed file goes: over the old one, or over what is at its place.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Place {
+    /// Change the file itself
+    #[arg(short, long)]
+    pub(crate) in_place: bool,
+    /// Overwrite the output if it exists
+    #[arg(long, short)]
+    pub(crate) force: bool,
+}
+
+/// What becomes of names that hold keys.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Naming {
+    /// Create directories that do not exist
+    #[arg(long)]
+    pub(crate) parents: bool,
+    /// Use this text in names for keys that are missing
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) missing: Option<String>,
+    /// Overwrite files that exist
+    #[arg(long, short)]
+    pub(crate) force: bool,
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -18,7 +43,7 @@ pub(crate) struct Set {
     /// The file to read, or a URL; - reads standard input
     pub(crate) file: PathBuf,
     /// The file to write; - is standard output
-    #[arg(value_parser = super::output::file_or_pipe(), required_unless_present = "in_place", conflicts_with = "in_place")]
+    #[arg(value_parser = super::output::file_or_pipe(), conflicts_with = "in_place")]
     pub(crate) output: Option<PathBuf>,
     /// Set a key: KEY=VALUE or KEY:=JSON; may be repeated
     #[arg(short, long, value_name = "KEY=VALUE", required_unless_present_any = ["delete", "edits"])]
@@ -34,24 +59,17 @@ pub(crate) struct Set {
     pub(crate) messages: bool,
     #[command(flatten)]
     pub(crate) select: Select,
-    /// Change the file itself
-    #[arg(short, long)]
-    pub(crate) in_place: bool,
-    /// Overwrite the output if it exists
-    #[arg(long, short)]
-    pub(crate) force: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "[KEY] in the output name stands for the value of a key: what has the same name goes into the same file. \
-                  [index] is a running number, [KEY:03] pads with zeros, [[ is a literal bracket. No value can lead out of \
-                  the directory that is written before the first key.\n\nExamples:\n  \
+    after_help = "[KEY] in the output name stands for the value of a key: objects with the same name go into the same file. \
+                  [index] is a running number, [KEY:03] pads with zeros, [[ is a literal bracket. Values cannot lead out \
+                  of the directory before the first key.\n\nExamples:\n  \
                   fw copy forecast.tgm 2t.tgm -w mars.param=2t\n  \
                   fw copy forecast.tgm 'out/[mars.param]-[mars.step].tgm' --parents\n  \
                   fw copy model.safetensors head.safetensors -w 'name=head.*'"
@@ -70,27 +88,17 @@ pub(crate) struct Copy {
     /// Add to files that exist
     #[arg(long, conflicts_with = "force")]
     pub(crate) append: bool,
-    /// Create directories that do not exist
-    #[arg(long)]
-    pub(crate) parents: bool,
-    /// Use this text in names for keys that are missing
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) missing: Option<String>,
-    /// Overwrite files that exist
-    #[arg(long, short)]
-    pub(crate) force: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) naming: Naming,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "All objects of all messages go into one message, in order, as they are stored. The strategy decides about \
-                  keys of messages with different values; the first value stays unless it says otherwise. Of other formats \
-                  all tensors go into one file; tensors of one name need a strategy.\n\nExamples:\n  \
+    after_help = "All objects of all messages go into one message, in order, as they are stored. --strategy chooses between \
+                  different values of a key of the messages; by default the first value is kept. Tensors of other formats go \
+                  into one file; tensors with the same name need --strategy.\n\nExamples:\n  \
                   fw merge step0.tgm step6.tgm -o run.tgm\n  fw merge part-*.safetensors -o model.safetensors"
 )]
 pub(crate) struct Merge {
@@ -108,11 +116,8 @@ pub(crate) struct Merge {
     /// Overwrite the output if it exists
     #[arg(long, short)]
     pub(crate) force: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) common: Common,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -139,20 +144,10 @@ pub(crate) struct Split {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) select: Select,
-    /// Create directories that do not exist
-    #[arg(long)]
-    pub(crate) parents: bool,
-    /// Use this text in names for keys that are missing
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) missing: Option<String>,
-    /// Overwrite files that exist
-    #[arg(long, short)]
-    pub(crate) force: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) naming: Naming,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
@@ -170,21 +165,13 @@ pub(crate) struct Reshuffle {
         short,
         value_name = "FILE",
         value_parser = super::output::file_or_pipe(),
-        required_unless_present = "in_place",
         conflicts_with = "in_place"
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Change the file itself
-    #[arg(short, long)]
-    pub(crate) in_place: bool,
-    /// Overwrite the output if it exists
-    #[arg(long, short)]
-    pub(crate) force: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
@@ -202,14 +189,13 @@ pub(crate) struct Recode {
     /// The file to write; - is standard output
     #[arg(
         value_parser = super::output::file_or_pipe(),
-        required_unless_present_any = ["in_place", "dry_run"],
         conflicts_with = "in_place"
     )]
     pub(crate) output: Option<PathBuf>,
     /// Pack doubles into integers of N bits
     #[arg(long, value_name = "N", conflicts_with_all = ["accuracy", "zfp", "sz3"])]
     pub(crate) pack: Option<u64>,
-    /// Pack doubles into as few bits as keep every value within X
+    /// Pack doubles into the fewest bits that keep every value within X
     #[arg(long, value_name = "X", conflicts_with_all = ["zfp", "sz3"])]
     pub(crate) accuracy: Option<f64>,
     /// Put bytes of equal significance side by side
@@ -230,7 +216,7 @@ pub(crate) struct Recode {
     /// Store values as they are
     #[arg(long, conflicts_with_all = ["pack", "accuracy", "shuffle", "compress", "zstd", "zfp", "sz3"])]
     pub(crate) raw: bool,
-    /// Keep objects as they are that the codecs cannot take
+    /// Keep objects that the codecs do not support as they are
     #[arg(long)]
     pub(crate) keep_unsupported: bool,
     /// Print sizes and errors, and write nothing
@@ -240,15 +226,8 @@ pub(crate) struct Recode {
     pub(crate) threads: Threads,
     #[command(flatten)]
     pub(crate) select: Select,
-    /// Change the file itself
-    #[arg(short, long)]
-    pub(crate) in_place: bool,
-    /// Overwrite the output if it exists
-    #[arg(long, short)]
-    pub(crate) force: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }

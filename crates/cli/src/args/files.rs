@@ -1,6 +1,6 @@
 //! What commands that write a file, or compare two, may be told.
 
-use super::{Profile, Store};
+use super::{Common, Profile};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use framewright::convert::Format;
@@ -27,11 +27,8 @@ pub(crate) struct Recover {
     /// Wait until the output and its directory entry are on disk
     #[arg(long)]
     pub(crate) sync: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
@@ -40,7 +37,10 @@ pub(crate) struct Recover {
                         stay as they are.\n\nExamples:\n  fw convert model.safetensors model.bt\n  \
                         fw convert fields.npz fields.tgm\n  fw convert big.bt big.safetensors --max-shard-size 5GB\n  \
                         fw convert flight.bin flight.tgm --schema robot.sf --profile standard\n  \
-                        fw convert flight.tgm flight.bin")]
+                        fw convert flight.tgm flight.bin\n  \
+                        fw convert flight.bin flight.mcap -s robot.sf --time stamp_us:us\n  \
+                        fw convert flight.bin gps.parquet -s robot.sf -m Gps -w 'Gps.fix>=3'\n  \
+                        fw convert flight.mcap flight.tgm")]
 pub(crate) struct Convert {
     #[arg(help = input_help())]
     pub(crate) input: PathBuf,
@@ -65,13 +65,24 @@ pub(crate) struct Convert {
     /// Keep a digest of every tensor in a BinTensors file
     #[arg(long, value_enum, value_name = "ALGORITHM")]
     pub(crate) digests: Option<Digest>,
-    /// The schema of a struct-frame capture, which becomes columns in Tensogram
+    /// The schema of a struct-frame capture, which becomes Tensogram, MCAP, Parquet, Arrow or CSV
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) packing: super::Packing,
     #[command(flatten)]
     pub(crate) profile: Profile,
+    /// Convert only this message of a capture, by name or id; may be repeated
+    #[arg(long, short, value_name = "NAME", requires = "schema")]
+    pub(crate) message: Vec<String>,
+    #[command(flatten)]
+    pub(crate) select: super::FrameSelect,
+    /// Take the times of a capture from this field, in UNIT: s (default), ms, us or ns
+    #[arg(long, value_name = "FIELD[:UNIT]", requires = "schema")]
+    pub(crate) time: Option<String>,
+    /// Write the enums of a capture as numbers instead of names (Parquet, Arrow, CSV)
+    #[arg(long, requires = "schema")]
+    pub(crate) enum_numbers: bool,
     /// How strictly a BinTensors input is read [default: default]
     #[arg(long, value_enum, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
@@ -92,11 +103,8 @@ pub(crate) struct Convert {
     /// Wait until the output and its directory entry are on disk
     #[arg(long)]
     pub(crate) sync: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) common: Common,
 }
 
 /// What a conversion writes.
@@ -106,6 +114,61 @@ pub(crate) enum Target {
     File(Format),
     /// The struct-frame capture that a Tensogram file of columns was made from.
     Frames,
+    /// What only captures become.
+    Capture(CaptureTarget),
+}
+
+/// What a capture becomes besides columns in Tensogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CaptureTarget {
+    Mcap,
+    Parquet,
+    Arrow,
+    Csv,
+}
+
+impl CaptureTarget {
+    pub(crate) const ALL: [Self; 4] = [Self::Mcap, Self::Parquet, Self::Arrow, Self::Csv];
+
+    /// What `--to` calls it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Mcap => "mcap",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// What people call it.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Mcap => "MCAP",
+            Self::Parquet => "Parquet",
+            Self::Arrow => "Arrow",
+            Self::Csv => "CSV",
+        }
+    }
+
+    const fn about(self) -> &'static str {
+        match self {
+            Self::Mcap => "A capture as MCAP with protobuf messages, for Foxglove and PlotJuggler",
+            Self::Parquet => "A capture as Parquet tables, one per message type",
+            Self::Arrow => "A capture as Arrow files (Feather), one per message type",
+            Self::Csv => "A capture as comma-separated values, one file per message type",
+        }
+    }
+
+    /// By the extension of a file.
+    pub(crate) fn of_name(path: &std::path::Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "mcap" => Some(Self::Mcap),
+            "parquet" => Some(Self::Parquet),
+            "arrow" | "feather" => Some(Self::Arrow),
+            "csv" => Some(Self::Csv),
+            _ => None,
+        }
+    }
 }
 
 /// The formats that are written, by their names, and the frames of a capture.
@@ -113,10 +176,15 @@ fn target() -> impl TypedValueParser<Value = Target> {
     let writable = || Format::ALL.iter().copied().filter(|format| format.is_writable());
     let formats = writable().map(|format| PossibleValue::new(format.name()).help(format.about()));
     let frames = "The struct-frame capture that a Tensogram file of columns was made from";
-    let values = formats.chain([PossibleValue::new(FRAMES).help(frames)]);
+    let tables = CaptureTarget::ALL.map(|target| PossibleValue::new(target.name()).help(target.about()));
+    let values = formats.chain([PossibleValue::new(FRAMES).help(frames)]).chain(tables);
     PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(move |name| match &*name {
         FRAMES => Ok(Target::Frames),
-        name => writable().find(|format| format.name() == name).map(Target::File).ok_or("not a format"),
+        name => {
+            let table = CaptureTarget::ALL.into_iter().find(|target| target.name() == name).map(Target::Capture);
+            let file = || writable().find(|format| format.name() == name).map(Target::File);
+            table.or_else(file).ok_or("not a format")
+        }
     })
 }
 
@@ -127,8 +195,8 @@ fn input_help() -> String {
     let formats: Vec<String> =
         Format::ALL.iter().filter(|format| **format != Format::ShardIndex).map(ToString::to_string).collect();
     format!(
-        "The file to read: {}, an .index.json of shards, or with --schema a struct-frame capture; or a URL, or - for \
-         standard input",
+        "The file to read: {}, an .index.json of shards, MCAP, or with --schema a struct-frame capture; or a URL, or - \
+         for standard input",
         formats.join(", ")
     )
 }
@@ -174,16 +242,18 @@ pub(crate) enum Digest {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Tensors are paired by name; if each file has one tensor, these two are a pair. Metadata is \
-                  compared where both formats can hold it.\nElements are close when |a - b| <= atol + rtol * |b|; NaN equals \
+#[command(
+    after_help = "Files of two directories or patterns are paired by their names below them, with any ending; a file is \
+                  paired with the file of its name in a directory.\nTensors are paired by name; if each file has one tensor, \
+                  these two are a pair. Metadata is compared where both formats can hold it.\nElements are close when |a - b| <= atol + rtol * |b|; NaN equals \
                   NaN. RMSE and bias (second minus first) are those of the finite elements.\nExit codes: 0 equal, 1 \
                   different, 2 usage or a file that cannot be read.\n\nExamples:\n  fw diff run1.tgm run2.tgm\n  \
-                  fw diff run1.tgm run2.tgm --by mars.param,mars.step\n  fw diff model.safetensors model.bt --rtol 1e-6")]
+                  fw diff run1.tgm run2.tgm --by mars.param,mars.step\n  fw diff run1/ run2/\n  fw diff 'run1/*.tgm' 'run2/*.tgm'\n  fw diff model.safetensors model.bt --rtol 1e-6"
+)]
 pub(crate) struct Diff {
-    /// The first file or a URL, or - for standard input
-    pub(crate) left: PathBuf,
-    /// The second file or a URL, or - for standard input
-    pub(crate) right: PathBuf,
+    /// Two files or URLs (- is standard input), two directories, two patterns, or files and a directory
+    #[arg(required = true, num_args = 2.., value_names = ["FIRST", "SECOND"])]
+    pub(crate) files: Vec<PathBuf>,
     /// Elements may differ by this fraction of the second file's element
     #[arg(long, value_name = "X", default_value_t = 0.0, allow_negative_numbers = true)]
     pub(crate) rtol: f64,
@@ -199,11 +269,8 @@ pub(crate) struct Diff {
     /// Compare tensors only, not metadata
     #[arg(long)]
     pub(crate) ignore_metadata: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) common: Common,
 }
 
 fn key(text: &str) -> Result<framewright::query::Path, String> {

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use framewright::codegen::Lang;
+use framewright::query::Where;
 use framewright::schema::Variable;
 use std::path::PathBuf;
 
@@ -11,6 +12,27 @@ pub(crate) struct Profile {
     /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq [default: found by content]
     #[arg(long, short, value_name = "PROFILE")]
     pub(crate) profile: Option<framewright::structframe::Framing>,
+}
+
+/// Which frames of a capture, by their fields.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FrameSelect {
+    /// Select frames by a field, such as 'Gps.fix>=3' or 'Pose.mode=HOLD'; repeat for more conditions (all must hold). Keys are
+    /// MESSAGE.FIELD, or message, id, at, time, sequence, system or component; operators are = != < <= > >=
+    #[arg(long = "where", short = 'w', value_name = "CLAUSE", value_parser = super::select::clause, id = "frame_where")]
+    clauses: Vec<Where>,
+}
+
+impl FrameSelect {
+    /// All conditions.
+    pub(crate) fn filter(&self) -> Where {
+        self.clauses.iter().flat_map(|one| one.clauses().iter().cloned()).collect()
+    }
+
+    /// True without conditions.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.clauses.is_empty()
+    }
 }
 
 /// How a schema is compiled.
@@ -38,14 +60,19 @@ impl Packing {
                         place.\n\nExit codes: 0 every byte was understood, 1 failed, 2 usage, 3 some bytes were not.\n\n\
                         Examples:\n  fw decode flight.bin --schema robot.sf\n  \
                         fw decode flight.bin -s robot.sf --message Pose --table\n  \
-                        fw decode /dev/ttyUSB0 -s robot.sf -p standard | jq .values"
+                        fw decode flight.bin -s robot.sf --where 'Gps.fix>=3'\n  \
+                        fw decode 'serial:/dev/ttyUSB0?baud=921600' -s robot.sf | jq .values\n  \
+                        fw decode tcp:robot:7000 -s robot.sf --host-time\n  fw decode flight/ --message Pose"
 )]
 pub(crate) struct Decode {
-    /// The capture, or - for standard input; pipes and devices are read as data arrives
+    /// The capture, a recording, the address of a link such as tcp:robot:7000, or - for standard input
+    ///
+    /// Pipes, devices and links are read as data arrives.
+    #[arg(value_name = "CAPTURE")]
     pub(crate) file: PathBuf,
-    /// The schema
+    /// The schema [default: the one in the recording]
     #[arg(long, short, value_name = "SCHEMA")]
-    pub(crate) schema: PathBuf,
+    pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) packing: Packing,
     #[command(flatten)]
@@ -53,6 +80,8 @@ pub(crate) struct Decode {
     /// Print only this message, by name or id; may be repeated
     #[arg(long, short, value_name = "NAME")]
     pub(crate) message: Vec<String>,
+    #[command(flatten)]
+    pub(crate) select: FrameSelect,
     /// Print one table per message type at the end of the input
     #[arg(long)]
     pub(crate) table: bool,
@@ -62,6 +91,9 @@ pub(crate) struct Decode {
     /// Show enums as numbers instead of names
     #[arg(long)]
     pub(crate) enum_numbers: bool,
+    /// Show when each frame arrived, by the clock of the host: of recordings and live input
+    #[arg(long)]
+    pub(crate) host_time: bool,
     /// Print lines of JSON (the default)
     #[arg(long, conflicts_with = "table")]
     pub(crate) json: bool,
@@ -72,7 +104,8 @@ pub(crate) struct Decode {
     after_help = "Each line is an object: message (or id), values (missing fields take their defaults) or payload, and \
                         where wanted sequence, system and component. What fw decode prints is such lines.\n\n\
                         Examples:\n  echo '{\"message\": \"Ping\", \"values\": {\"seq\": 1}}' | fw encode - -s robot.sf -p \
-                        standard -o ping.bin\n  fw decode flight.bin -s robot.sf | fw encode - -s robot.sf -p bulk > bulk.bin"
+                        standard -o ping.bin\n  fw decode flight.bin -s robot.sf | fw encode - -s robot.sf -p bulk > bulk.bin\n  \
+                        fw encode commands.jsonl -s robot.sf -p standard -o tcp:robot:7000"
 )]
 pub(crate) struct Encode {
     /// The lines of JSON, or - for standard input
@@ -85,8 +118,8 @@ pub(crate) struct Encode {
     /// standard, sensor, ipc, bulk, network, or any HEADER+PAYLOAD such as tiny+seq
     #[arg(long, short, value_name = "PROFILE")]
     pub(crate) profile: framewright::structframe::Framing,
-    /// The file to write, or - for standard output [default: -]
-    #[arg(long, short, value_name = "FILE", value_parser = super::output::file_or_pipe())]
+    /// The file to write, the address of a link such as tcp:robot:7000, or - for standard output [default: -]
+    #[arg(long, short, value_name = "OUTPUT", value_parser = super::output::file_or_pipe())]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite the output if it exists
     #[arg(long, requires = "output")]
@@ -96,6 +129,49 @@ pub(crate) struct Encode {
     pub(crate) number: bool,
     /// Print a JSON report of what was written
     #[arg(long, requires = "output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Clients connect to the URL that the command prints: in Foxglove, Open connection, Foxglove WebSocket. Each message \
+                        type is a topic of protobuf messages; where the profile has systems and components, each of them has topics of its \
+                        own. The time of a message is that of its arrival, or the field that --time names.\n\n\
+                        Examples:\n  fw bridge /dev/ttyUSB0 --foxglove -s robot.sf -p standard\n  \
+                        nc robot 7000 | fw bridge - --foxglove -s robot.sf --where 'Gps.fix>=3'"
+)]
+pub(crate) struct Bridge {
+    /// The capture, a device or a pipe, or - for standard input
+    pub(crate) file: PathBuf,
+    /// Serve the Foxglove WebSocket protocol
+    #[arg(long, required = true)]
+    pub(crate) foxglove: bool,
+    /// The schema
+    #[arg(long, short, value_name = "SCHEMA")]
+    pub(crate) schema: PathBuf,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
+    #[command(flatten)]
+    pub(crate) profile: Profile,
+    /// Serve only this message, by name or id; may be repeated
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) message: Vec<String>,
+    #[command(flatten)]
+    pub(crate) select: FrameSelect,
+    /// Take times from this field, in UNIT: s (default), ms, us or ns
+    #[arg(long, value_name = "FIELD[:UNIT]")]
+    pub(crate) time: Option<String>,
+    /// The address to listen on; 0.0.0.0 accepts connections from other machines
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
+    pub(crate) host: String,
+    /// The port to listen on; 0 takes one that is free
+    #[arg(long, value_name = "PORT", default_value_t = 8765)]
+    pub(crate) port: u16,
+    /// Wait for the first client before reading
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Print a line of JSON with the URL, and one with the totals at the end
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
@@ -170,8 +246,9 @@ pub(crate) struct SchemaDiff {
 #[derive(Debug, Args)]
 #[command(after_help = generate_help())]
 pub(crate) struct Gen {
-    /// The schema (.proto or .sf); imports are generated too
-    pub(crate) schema: PathBuf,
+    /// The schemas (.proto or .sf); imports are generated too
+    #[arg(required = true, value_name = "SCHEMA")]
+    pub(crate) schemas: Vec<PathBuf>,
     /// What to generate, separated by commas
     #[arg(long, short, value_name = "LANG", value_delimiter = ',', required = true)]
     pub(crate) lang: Vec<String>,
@@ -189,6 +266,9 @@ pub(crate) struct Gen {
     /// Rust: derive serde traits behind a feature `serde` of your crate
     #[arg(long)]
     pub(crate) serde: bool,
+    /// Rust: put the runtime beside the code, which then depends on no crate
+    #[arg(long, conflicts_with = "serde")]
+    pub(crate) standalone: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -202,7 +282,10 @@ fn generate_help() -> String {
     });
     let languages: String = languages.collect();
     format!(
-        "Languages:\n{languages}\nA file is rewritten only when its content changes.\n\nExamples:\n  fw gen robot.proto --lang \
-         c,python -o generated\n  fw gen robot.proto --lang rust -o src/generated --check"
+        "Languages:\n{languages}\nA file is rewritten only when its content changes. Rust, Python, TypeScript and JavaScript list \
+         all packages of a directory in one file: later runs into the same directory keep the packages of earlier ones, whose \
+         schemas are listed in structframe.schemas there.\n\nExamples:\n  fw gen robot.proto --lang c,python -o generated\n  \
+         fw gen robot.proto dock.proto --lang rust -o src/generated --standalone\n  \
+         fw gen robot.proto --lang rust -o src/generated --check"
     )
 }

@@ -27,7 +27,7 @@ pub(crate) enum Colour {
 }
 
 /// How many threads a command uses. Commands that decode or encode flatten this.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Threads {
     /// Use at most N threads [default: FW_THREADS, else one per processor]
     #[arg(long, value_name = "N")]

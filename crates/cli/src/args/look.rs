@@ -23,6 +23,16 @@ pub(crate) struct Store {
     pub(crate) allow_full_read: bool,
 }
 
+/// What every command that reads files may be told.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: Store,
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "A Tensogram stream on standard input is listed as it arrives, in bounded memory; any other format, and a \
@@ -106,11 +116,8 @@ pub(crate) struct Stats {
     pub(crate) range: Option<(f64, f64)>,
     #[command(flatten)]
     pub(crate) threads: super::Threads,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
@@ -236,7 +243,9 @@ pub(crate) enum PlotTheme {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fw info forecast.tgm\n  fw info runs/\n  fw info flight.bin --schema robot.sf\n  \
-                        fw info flight.bin --schema robot.sf --profile network --time stamp_us:us"
+                        fw info flight.bin --schema robot.sf --profile network --time stamp_us:us\n  \
+                        fw info flight.bin --schema robot.sf --fields --where 'Gps.fix>=3'\n  \
+                        fw info tcp:robot:7000 --schema robot.sf --live"
 )]
 pub(crate) struct Info {
     #[arg(help = FILES, required = true, value_name = "FILE")]
@@ -249,18 +258,29 @@ pub(crate) struct Info {
     #[command(flatten)]
     pub(crate) profile: super::Profile,
     /// Compute rates from this field, in UNIT: s (default), ms, us or ns
-    #[arg(long, value_name = "FIELD[:UNIT]", requires = "schema")]
+    #[arg(long, value_name = "FIELD[:UNIT]")]
     pub(crate) time: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Show rates, gaps and damage of a capture or a link while data arrives
+    #[arg(long, conflicts_with = "time")]
+    pub(crate) live: bool,
+    /// Refresh --live this often
+    #[arg(long, value_name = "DURATION", requires = "live", default_value = "1s", value_parser = super::duration)]
+    pub(crate) every: std::time::Duration,
+    /// Stop --live after this long
+    #[arg(long = "for", value_name = "DURATION", requires = "live", value_parser = super::duration)]
+    pub(crate) limit: Option<std::time::Duration>,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) select: super::FrameSelect,
+    /// Show statistics of every field of a capture
+    #[arg(long, requires = "schema")]
+    pub(crate) fields: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fw dump forecast.tgm --message 0\n  fw dump forecast.tgm -w mars.param=2t -p mars,shape\n  \
+    after_help = "Examples:\n  fw dump forecast.tgm --message 0\n  fw dump forecast.tgm -w mars.param=2t -p mars,shape\n  fw dump forecast.tgm --frames\n  \
                         fw dump model.safetensors --hex | less"
 )]
 pub(crate) struct Dump {
@@ -280,14 +300,14 @@ pub(crate) struct Dump {
     /// Show long lists of the metadata in full
     #[arg(long)]
     pub(crate) all: bool,
+    /// List the frames of Tensogram messages: offset, length, type, digest
+    #[arg(long, conflicts_with_all = ["hex", "keys", "data", "clauses"])]
+    pub(crate) frames: bool,
     /// Show every byte: range, hex, meaning
     #[arg(long)]
     pub(crate) hex: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
@@ -306,11 +326,8 @@ pub(crate) struct Validate {
     pub(crate) rules: Option<super::Rules>,
     #[command(flatten)]
     pub(crate) threads: super::Threads,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: Store,
+    pub(crate) common: Common,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

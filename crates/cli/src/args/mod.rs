@@ -5,19 +5,23 @@ mod change; // set, copy, merge, split, reshuffle, recode
 mod files; // recover, convert, diff, tour
 mod frames; // decode, encode, schema, gen
 mod habits; // what every command may be told
+mod links; // record, play
 mod look; // info, ls, get, dump, validate, stats, plot, cat
 mod output; // where results may go
 mod select; // which messages and objects
 
 pub(crate) use about::{Completions, Doctor, Man};
-pub(crate) use change::{Copy, Merge, Recode, Reshuffle, Set, Split, Strategy};
-pub(crate) use files::{Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
+pub(crate) use change::{Copy, Merge, Place, Recode, Reshuffle, Set, Split, Strategy};
+pub(crate) use files::{CaptureTarget, Convert, Diff, Digest, OnMissing, Recover, Rules, Target, Tour};
 pub(crate) use frames::{
-    Decode, Encode, Gen, Packing, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt, SchemaLayout,
+    Bridge, Decode, Encode, FrameSelect, Gen, Packing, Profile, Schema, SchemaCheck, SchemaDiff, SchemaFmt,
+    SchemaLayout,
 };
 pub(crate) use habits::{Colour, Look, Threads};
+pub(crate) use links::{Play, Record, Speed};
+use links::{duration, speed};
 pub(crate) use look::{
-    Cat, Dump, Get, Info, Ls, Mode, Plot, PlotFormat, PlotKind, PlotScale, PlotTheme, Stats, Store, Validate,
+    Cat, Common, Dump, Get, Info, Ls, Mode, Plot, PlotFormat, PlotKind, PlotScale, PlotTheme, Stats, Store, Validate,
 };
 pub(crate) use select::Select;
 
@@ -44,9 +48,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say what files are and what they hold; a struct-frame capture with --schema
+    /// Show what files are and what they contain; a struct-frame capture with --schema
     Info(Info),
-    /// List what files hold, one line per tensor, by keys if you like
+    /// List the contents of files, one line per tensor
     Ls(Ls),
     /// Print the values of keys, for scripts
     Get(Get),
@@ -68,13 +72,13 @@ pub(crate) enum Command {
     Set(Set),
     /// Copy selected messages, objects or tensors into files named by their keys
     Copy(Copy),
-    /// Put the objects of many files into one message, or the tensors into one file
+    /// Merge the objects of many files into one message, or the tensors into one file
     Merge(Merge),
-    /// Write every object as a file of its own
+    /// Write each object to a separate file
     Split(Split),
     /// Move index and digests of messages before their objects
     Reshuffle(Reshuffle),
-    /// Code objects anew, and show what that does to size and values
+    /// Re-encode objects, and show the effect on size and values
     Recode(Recode),
     /// Compare two tensor files, in any formats
     Diff(Diff),
@@ -82,6 +86,12 @@ pub(crate) enum Command {
     Decode(Decode),
     /// Write struct-frame frames from lines of JSON
     Encode(Encode),
+    /// Record what a link delivers, with the time of every piece
+    Record(Record),
+    /// Send a recording over a link, at the pace it arrived at
+    Play(Play),
+    /// Serve live struct-frame data to Foxglove over a WebSocket
+    Bridge(Bridge),
     /// Check, format, explain and compare struct-frame schemas
     #[command(subcommand)]
     Schema(Schema),
@@ -120,6 +130,9 @@ impl Command {
             Self::Diff(_) => "diff",
             Self::Decode(_) => "decode",
             Self::Encode(_) => "encode",
+            Self::Record(_) => "record",
+            Self::Play(_) => "play",
+            Self::Bridge(_) => "bridge",
             Self::Schema(_) => "schema",
             Self::Gen(_) => "gen",
             Self::Tour(_) => "tour",
@@ -132,24 +145,27 @@ impl Command {
     /// How it tells failures.
     pub(crate) const fn voice(&self) -> Voice {
         let json = match self {
-            Self::Info(args) => args.json,
+            Self::Info(args) => args.common.json,
             Self::Ls(args) => args.json,
             Self::Get(args) => args.json,
-            Self::Dump(args) => args.json,
-            Self::Validate(args) => args.json,
-            Self::Stats(args) => args.json,
+            Self::Dump(args) => args.common.json,
+            Self::Validate(args) => args.common.json,
+            Self::Stats(args) => args.common.json,
             Self::Plot(args) => args.json,
-            Self::Recover(args) => args.json,
-            Self::Convert(args) => args.json,
-            Self::Set(args) => args.json,
-            Self::Copy(args) => args.json,
-            Self::Merge(args) => args.json,
-            Self::Split(args) => args.json,
-            Self::Reshuffle(args) => args.json,
-            Self::Recode(args) => args.json,
-            Self::Diff(args) => args.json,
+            Self::Recover(args) => args.common.json,
+            Self::Convert(args) => args.common.json,
+            Self::Set(args) => args.common.json,
+            Self::Copy(args) => args.common.json,
+            Self::Merge(args) => args.common.json,
+            Self::Split(args) => args.common.json,
+            Self::Reshuffle(args) => args.common.json,
+            Self::Recode(args) => args.common.json,
+            Self::Diff(args) => args.common.json,
             Self::Decode(args) => args.json,
             Self::Encode(args) => args.json,
+            Self::Record(args) => args.json,
+            Self::Play(args) => args.json,
+            Self::Bridge(args) => args.json,
             Self::Gen(args) => args.json,
             Self::Schema(Schema::Check(args)) => args.json,
             Self::Schema(Schema::Fmt(args)) => args.json,

@@ -31,7 +31,7 @@ pub(crate) struct Columns {
 }
 
 /// A condition.
-fn clause(text: &str) -> Result<Where, String> {
+pub(super) fn clause(text: &str) -> Result<Where, String> {
     Where::parse(text).map_err(usage_text)
 }
 

@@ -1,23 +1,25 @@
 //! `fw convert`: a tensor file in another format, and what was lost.
 
-use super::{print_done, print_report, schema, unclaimed};
-use crate::args::{Convert, Digest, OnMissing, Target};
+use super::{convert_capture, print_done, print_report, unclaimed};
+use crate::args::{CaptureTarget, Convert, Digest, OnMissing, Target};
 use crate::exit::{Failure, Outcome, Usage, aside};
 use crate::input::Input;
-use crate::render::{Progress, count, parse_size, size};
+use crate::render::{Progress, count, parse_size, shown, size};
 use anyhow::Result;
 use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
 use framewright::convert::{
     CaptureConverted, Codecs, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, MessageBounds, Missing,
-    NanBits, columns_to_frames, convert, frames_to_columns, holds_capture,
+    NanBits, columns_to_frames, convert, holds_capture,
 };
+use framewright::recording::{Capture, is_recording};
+use framewright::source::AtomicFile;
 use framewright::tensogram::Durability;
 use serde_json::json;
-use std::path::Path;
+use std::io::Write;
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Convert) -> Result<Outcome> {
-    let input = Input::of(&args.input, &args.store, "convert")?;
+    let input = Input::capture(&args.input, &args.common.store, "convert")?;
     converted(args, &input).map_err(|error| input.retold(error))
 }
 
@@ -25,10 +27,30 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     if args.output.is_dir() {
         return Err(Usage(format!("{}: is a directory; name a file to write", args.output.display())).into());
     }
-    if let Some(schema) = &args.schema {
-        return to_columns(args, input, schema);
-    }
+    let recording = is_recording(input.path());
     let unnamed = args.to.is_none() && Format::of_name(&args.output).is_none();
+    if recording && (args.to == Some(Target::Frames) || unnamed && CaptureTarget::of_name(&args.output).is_none()) {
+        return to_bytes(args, input);
+    }
+    if args.schema.is_some() || recording {
+        return convert_capture::run(args, input);
+    }
+    if convert_capture::is_mcap(input.path()) {
+        return convert_capture::from_mcap(args, input);
+    }
+    let capture = match args.to {
+        Some(Target::Capture(target)) => Some(target),
+        Some(_) => None,
+        None => CaptureTarget::of_name(&args.output),
+    };
+    if let Some(target) = capture {
+        let text =
+            format!("only struct-frame captures can be converted to {}, which requires --schema", target.title());
+        return Err(Usage(text).into());
+    }
+    if !args.select.is_empty() {
+        return Err(Usage("--where is for struct-frame captures and requires --schema".to_owned()).into());
+    }
     if args.to == Some(Target::Frames) || unnamed && holds_capture(input.path()) {
         return to_frames(args, input);
     }
@@ -54,14 +76,14 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     }
     options.from = Some(from);
     let bar = Arc::new(Progress::bytes());
-    let shown = Arc::clone(&bar);
+    let line = Arc::clone(&bar);
     options.progress = Some(Arc::new(move |progress| {
-        shown.show(progress.bytes_done, progress.bytes_total, progress.tensor);
+        line.show(progress.bytes_done, progress.bytes_total, progress.tensor);
     }));
     let done = convert(input.path(), &args.output, &options);
     bar.clear();
     let done = done.or_else(|error| refused(error, args.missing))?;
-    if args.json {
+    if args.common.json {
         print_report("convert", true, json(&done, format))?;
     } else {
         print_done(&text(&done))?;
@@ -72,25 +94,32 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
 }
 
-/// A struct-frame capture as a Tensogram file of columns.
-fn to_columns(args: &Convert, input: &Input, schema: &Path) -> Result<Outcome> {
-    let to_tensogram = match args.to {
-        Some(target) => target == Target::File(Format::Tensogram),
-        None => Format::of_name(&args.output) == Some(Format::Tensogram),
-    };
-    if !to_tensogram {
-        let text = "a capture can only be converted to Tensogram\nhint: write a .tgm file, then convert that file to another format";
-        return Err(Usage(text.to_owned()).into());
-    }
-    let schema = match schema::compiled(schema, args.packing)? {
-        Ok(schema) => schema,
-        Err(faults) => return schema::refused("convert", args.json, &faults),
-    };
+/// The bytes of a recording, without times.
+fn to_bytes(args: &Convert, input: &Input) -> Result<Outcome> {
     unclaimed(&args.output, args.force)?;
-    match frames_to_columns(input.path(), &args.output, &schema, args.profile.profile) {
-        Ok(done) => captured(args, &done),
-        Err(error) => input.named(error),
+    let mut capture = Capture::open(input.path())?;
+    let mut out = AtomicFile::create(&args.output)?;
+    let mut bytes = 0;
+    while let Some(chunk) = capture.next_chunk()? {
+        out.write_all(chunk.bytes)?;
+        bytes += chunk.bytes.len() as u64;
     }
+    out.commit()?;
+    if args.sync {
+        framewright::source::sync_directory_of(&args.output)?;
+    }
+    let losses: Vec<String> = capture.damage().iter().map(ToString::to_string).collect();
+    if args.common.json {
+        let losses: Vec<_> = losses.iter().map(|loss| json!({ "feature": "bytes", "what": loss })).collect();
+        let report = json!({
+            "files": [args.output.display().to_string()], "bytes": bytes, "losses": losses, "notes": [],
+        });
+        print_report("convert", true, report)?;
+    } else {
+        print_done(&format!("wrote {}: {} of a recording\n", shown(&args.output), size(bytes)))?;
+        losses.iter().for_each(|loss| aside(format_args!("fw: {loss}\n")));
+    }
+    Ok(if losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
 }
 
 /// The capture that a Tensogram file of columns was made from.
@@ -108,11 +137,11 @@ fn to_frames(args: &Convert, input: &Input) -> Result<Outcome> {
     }
 }
 
-fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
+pub(super) fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
     if args.sync {
         framewright::source::sync_directory_of(&done.file)?;
     }
-    if args.json {
+    if args.common.json {
         let report = json!({
             "files": [done.file.display().to_string()],
             "profile": done.framing.to_string(),
@@ -125,7 +154,7 @@ fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
         print_report("convert", true, report)?;
     } else {
         let (frames, columns) = (count(done.frames as usize, "frame"), count(done.columns, "column"));
-        print_done(&format!("wrote {}: {frames} ({}), {columns}\n", done.file.display(), done.framing))?;
+        print_done(&format!("wrote {}: {frames} ({}), {columns}\n", shown(&done.file), done.framing))?;
         for group in Loss::grouped(&done.losses) {
             aside(format_args!("fw: {group}\n"));
         }
@@ -165,7 +194,7 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
         .with_durability(if args.sync { Durability::Synced } else { Durability::Written });
     options.format = args.to.and_then(|target| match target {
         Target::File(format) => Some(format),
-        Target::Frames => None,
+        Target::Frames | Target::Capture(_) => None,
     });
     options.tensor_digests = args.digests.map(|digest| match digest {
         Digest::Sha1 => Algorithm::Sha1,
@@ -194,7 +223,7 @@ fn endings() -> String {
 }
 
 fn text(done: &Converted) -> String {
-    let files: Vec<_> = done.files.iter().map(|file| file.display().to_string()).collect();
+    let files: Vec<_> = done.files.iter().map(|file| shown(file)).collect();
     format!("wrote {}: {}, {}\n", files.join(", "), count(done.tensors, "tensor"), size(done.bytes))
 }
 

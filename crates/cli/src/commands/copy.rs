@@ -5,7 +5,7 @@ use crate::args::Copy;
 use crate::change::{existing, is_pipe, report_losses, source};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
-use crate::render::{count, size};
+use crate::render::{count, shown, size};
 use anyhow::Result;
 use framewright::convert::Loss;
 use framewright::edit::{CopyOptions, CopyReport, Names, Unit, WrittenFile, copy, copy_to_stream};
@@ -14,14 +14,14 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 pub(crate) fn run(args: &Copy) -> Result<Outcome> {
-    let input = Input::of(&args.file, &args.store, "copy")?;
+    let input = Input::of(&args.file, &args.common.store, "copy")?;
     copied(args, &input).map_err(|error| input.retold(error))
 }
 
 fn copied(args: &Copy, input: &Input) -> Result<Outcome> {
     let unit = if args.objects { Unit::Objects } else { Unit::Messages };
     let options =
-        CopyOptions::new(args.select.filter()).with_unit(unit).with_existing(existing(args.force, args.append));
+        CopyOptions::new(args.select.filter()).with_unit(unit).with_existing(existing(args.naming.force, args.append));
     let source = source(input)?;
     if is_pipe(Some(&args.output)) {
         let mut sink = stdout().lock();
@@ -29,10 +29,10 @@ fn copied(args: &Copy, input: &Input) -> Result<Outcome> {
         sink.flush()?;
         return Ok(Outcome::Fine);
     }
-    let names = names(&args.output, args.missing.as_deref(), args.parents)?;
+    let names = names(&args.output, args.naming.missing.as_deref(), args.naming.parents)?;
     let done = copy(&source, &names, &options)?;
     let outcome = report_losses(&done.losses);
-    if args.json {
+    if args.common.json {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));
         report["format"] = json!(source.format);
@@ -55,13 +55,8 @@ fn text(done: &CopyReport) -> String {
     let mut text: String = done.files.iter().map(|file| line(file, true)).collect();
     if done.files.len() != 1 {
         let (files, bytes) = (count(done.files.len(), "file"), done.files.iter().map(|file| file.bytes).sum());
-        text.push_str(&format!(
-            "{files}, {} of {}, {}, {}\n",
-            done.copied_messages,
-            count(done.messages, "message"),
-            count(done.copied_objects, "object"),
-            size(bytes)
-        ));
+        let (messages, objects) = (count(done.messages, "message"), count(done.copied_objects, "object"));
+        text.push_str(&format!("{files} from {messages}: {objects}, {}\n", size(bytes)));
     }
     text
 }
@@ -70,5 +65,5 @@ fn text(done: &CopyReport) -> String {
 pub(super) fn line(file: &WrittenFile, messages: bool) -> String {
     let messages = if messages { format!("{}, ", count(file.messages, "message")) } else { String::new() };
     let objects = count(file.objects, "object");
-    format!("wrote {}: {messages}{objects}, {}\n", file.path.display(), size(file.bytes))
+    format!("wrote {}: {messages}{objects}, {}\n", shown(&file.path), size(file.bytes))
 }

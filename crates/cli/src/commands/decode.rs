@@ -3,22 +3,27 @@
 use super::schema;
 use crate::args::Decode;
 use crate::exit::{Outcome, aside};
-use crate::frames::{Feed, chosen, complaint};
+use crate::frames::{Feed, chosen, complaint, filter};
 use crate::render::Table;
 use anyhow::Result;
-use framewright::dynamic::{Codec, EnumStyle, FrameCodec, FrameLine, Strictness, Value, message_infos};
+use framewright::convert::{FrameFilter, FrameKeys};
+use framewright::dynamic::{
+    Codec, EnumStyle, FrameCodec, FrameLine, LineWriter, Strictness, Value, message_infos, shown_name,
+};
+use framewright::recording::utc;
 use framewright::structframe::Event;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 pub(crate) fn run(args: &Decode) -> Result<Outcome> {
-    let schema = match schema::compiled(&args.schema, args.packing)? {
+    let mut feed = Feed::open(&args.file, "decode", args.host_time)?;
+    let schema = match feed.schema(args.schema.as_deref(), args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("decode", args.json, &faults),
     };
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
     let codec = Codec::new(&schema).with_strictness(strictness);
     let wanted = chosen(&schema, &args.message)?;
-    let mut feed = Feed::open(&args.file)?;
+    let filter = filter(&schema, &args.select)?;
     let Some(framing) = feed.framing(args.profile.profile, &message_infos(&schema))? else {
         return Ok(Outcome::Fine);
     };
@@ -27,36 +32,62 @@ pub(crate) fn run(args: &Decode) -> Result<Outcome> {
     let live = feed.is_live();
     let mut out = Printer {
         frames: &frames,
+        lines: LineWriter::new(&frames),
         wanted: &wanted,
+        filter: filter.as_ref(),
         name: feed.name().to_owned(),
-        out: BufWriter::with_capacity(1 << 16, std::io::stdout().lock()),
+        text: Vec::with_capacity(BUFFER + (BUFFER >> 2)),
+        out: std::io::stdout().lock(),
         tables: args.table.then(Tables::default),
         damage: 0,
+        received: None,
         failure: None,
     };
     let mut stream = frames.stream();
-    feed.run(|chunk| {
-        stream.read(chunk, |event| out.event(&event));
+    let (mut current, mut time) = (0, None);
+    feed.run(|piece| {
+        // A frame does not continue on another connection.
+        if piece.stream != current {
+            stream.finish(|event| out.event(&event));
+            current = piece.stream;
+        }
+        if args.host_time && piece.time != time {
+            (time, out.received) = (piece.time, piece.time.map(utc));
+        }
+        stream.read(piece.bytes, |event| out.event(&event));
         if live { out.flush() } else { out.check() }
     })?;
     stream.finish(|event| out.event(&event));
     out.check()?;
     if let Some(tables) = out.tables.take() {
-        out.out.write_all(tables.text().as_bytes())?;
+        out.text.extend_from_slice(tables.text().as_bytes());
     }
     out.flush()?;
+    for damage in feed.damage() {
+        out.damage += 1;
+        aside(format_args!("fw: {damage}\n"));
+    }
     Ok(if out.damage == 0 { Outcome::Fine } else { Outcome::Lossy })
 }
 
+/// Bytes of text that are written at once.
+const BUFFER: usize = 256 << 10;
+
 struct Printer<'a, 's, W> {
     frames: &'a FrameCodec<'a, 's>,
+    lines: LineWriter<'a, 's>,
     /// Ids to print; none is all.
     wanted: &'a [u16],
+    filter: Option<&'a FrameFilter>,
     name: String,
+    /// Lines that are not written yet.
+    text: Vec<u8>,
     out: W,
     tables: Option<Tables<'s>>,
     /// Events and payloads that could not be understood.
     damage: usize,
+    /// When the bytes at hand arrived, where that is to be shown.
+    received: Option<String>,
     /// The first write that failed: events cannot stop their reader.
     failure: Option<std::io::Error>,
 }
@@ -72,19 +103,37 @@ impl<W: Write> Printer<'_, '_, W> {
                 return;
             }
         };
-        let line = self.frames.line(frame);
-        if let Some(error) = &line.error {
-            let message = line.message.as_deref().unwrap_or_default();
-            self.complain(&format!("payload of {message} in the frame at byte {} cannot be read: {error}", line.at));
+        let schema = self.frames.schema();
+        // Values in between are only made where something looks at them.
+        let line = (self.filter.is_some() || self.tables.is_some()).then(|| self.frames.line(frame));
+        let wanted = match (&line, self.filter) {
+            (Some(line), Some(filter)) => filter.matches_keys(&FrameKeys::of_line(schema, line)),
+            _ => true,
+        };
+        let error = match (line, &mut self.tables) {
+            (Some(line), _) if !wanted => line.error,
+            (Some(mut line), Some(tables)) => {
+                line.received = self.received.clone();
+                let error = line.error.clone();
+                tables.add(line);
+                error
+            }
+            _ => self.lines.write(frame, self.received.as_deref(), &mut self.text),
+        };
+        if let Some(error) = error {
+            let message = schema.by_id(frame.id).map_or_else(String::new, |message| shown_name(schema, message));
+            let at = frame.span.start;
+            self.complain(&format!("payload of {message} in the frame at byte {at} cannot be read: {error}"));
         }
-        if let Some(tables) = &mut self.tables {
-            return tables.add(line);
+        if self.text.len() >= BUFFER && self.failure.is_none() {
+            self.failure = self.write().err();
         }
-        if self.failure.is_some() {
-            return;
-        }
-        let written = serde_json::to_writer(&mut self.out, &line).map_err(std::io::Error::from);
-        self.failure = written.and_then(|()| self.out.write_all(b"\n")).err();
+    }
+
+    fn write(&mut self) -> std::io::Result<()> {
+        let written = self.out.write_all(&self.text);
+        self.text.clear();
+        written
     }
 
     fn complain(&mut self, words: &str) {
@@ -98,6 +147,7 @@ impl<W: Write> Printer<'_, '_, W> {
 
     fn flush(&mut self) -> Result<()> {
         self.check()?;
+        self.write()?;
         Ok(self.out.flush()?)
     }
 }
@@ -131,6 +181,8 @@ type HeaderField = (&'static str, fn(&FrameLine<'_>) -> Option<u8>);
 fn table(lines: &[FrameLine<'_>]) -> Table {
     let mut heads = vec![">at".to_owned()];
     let first = lines.first();
+    let timed = lines.iter().any(|line| line.received.is_some());
+    heads.extend(timed.then(|| "received".to_owned()));
     let has = |field: fn(&FrameLine<'_>) -> Option<u8>| first.is_some_and(|line| field(line).is_some());
     let header: [HeaderField; 3] =
         [("sequence", |line| line.sequence), ("system", |line| line.system), ("component", |line| line.component)];
@@ -150,6 +202,7 @@ fn table(lines: &[FrameLine<'_>]) -> Table {
     let mut table = Table::new(&heads);
     for line in lines {
         let mut cells = vec![line.at.to_string()];
+        cells.extend(timed.then(|| line.received.clone().unwrap_or_default()));
         cells.extend(header.iter().flatten().map(|(_, field)| field(line).unwrap_or_default().to_string()));
         match &line.values {
             Some(values) => flatten("", values, &mut |_, value| cells.push(cell(value, line.enums))),

@@ -1,50 +1,149 @@
-//! `fw diff`: two tensor files, tensor by tensor.
+//! `fw diff`: two tensor files, tensor by tensor, or many pairs of them.
 
 use super::{print, print_report};
 use crate::args;
-use crate::exit::{Outcome, Usage};
+use crate::exit::{self, Outcome, Usage, Voice};
 use crate::input::Input;
-use crate::render::{Table, count, shape};
+use crate::pairs::Pairs;
+use crate::render::{Progress, Table, count, shape};
 use anyhow::Result;
 use framewright::convert::{
     Comparison, ConvertError, Diff, DiffOptions, DiffRow, Distance, Metadata, MetadataDifference, Side, Types, diff,
 };
 use framewright::report::visible;
+use framewright::source::Watch;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(crate) fn run(args: &args::Diff) -> Result<Outcome> {
-    if [&args.left, &args.right].iter().all(|file| file.as_os_str() == "-") {
-        return Err(Usage("standard input can be only one of the two files".to_owned()).into());
-    }
-    let left = Input::of(&args.left, &args.store, "diff")?;
-    let right = Input::of(&args.right, &args.store, "diff")?;
-    let found = compare(args, &left, &right).map_err(|error| left.retold(right.retold(error)))?;
-    if args.json {
-        let report = json!({
-            "files": [left.name(), right.name()],
-            "different_count": found.rows.iter().filter(|row| !row.is_equal()).count(),
-            "metadata_count": found.metadata_count(),
-            "tensors": found.rows,
-            "metadata": found.metadata,
-        });
-        print_report("diff", found.is_equal(), report)?;
-    } else {
-        print(&text(&found))?;
-    }
-    Ok(if found.is_equal() { Outcome::Fine } else { Outcome::Invalid })
-}
-
-fn compare(args: &args::Diff, left: &Input, right: &Input) -> Result<Diff> {
     for (name, tolerance) in [("--rtol", args.rtol), ("--atol", args.atol)] {
         if !tolerance.is_finite() || tolerance < 0.0 {
             return Err(Usage(format!("{name} {tolerance}: must be 0 or greater")).into());
         }
     }
+    let pairs = Pairs::of(&args.files)?;
+    if pairs.several {
+        return several(args, &pairs);
+    }
+    let progress = Arc::new(Progress::bytes());
+    let [(first, second)] = &pairs.both[..] else { return Ok(Outcome::Fine) };
+    let Compared { names, found } = compared(args, first, second, &progress)?;
+    progress.clear();
+    match args.common.json {
+        true => print_report("diff", found.is_equal(), report(&names, &found))?,
+        false => print(&text(&found))?,
+    }
+    Ok(if found.is_equal() { Outcome::Fine } else { Outcome::Invalid })
+}
+
+/// Pair after pair; one that fails does not stop the others.
+fn several(args: &args::Diff, pairs: &Pairs) -> Result<Outcome> {
+    let progress = Arc::new(Progress::bytes());
+    let (mut reports, mut tally) = (Vec::new(), Tally::default());
+    for (first, second) in &pairs.both {
+        let outcome = compared(args, first, second, &progress);
+        match &outcome {
+            Ok(Compared { found, .. }) if found.is_equal() => tally.equal += 1,
+            Ok(_) => tally.different += 1,
+            Err(_) => tally.failed += 1,
+        }
+        match (outcome, args.common.json) {
+            (Ok(Compared { names, found }), true) => {
+                let mut report = report(&names, &found);
+                report["ok"] = found.is_equal().into();
+                reports.push(report);
+            }
+            (Ok(Compared { names, found }), false) => {
+                let [first, second] = names.each_ref().map(|name| visible(name));
+                let text = match found.is_equal() {
+                    true => format!("{first} {second}: {}", text(&found)),
+                    false => format!("== {first} {second}\n{}", text(&found)),
+                };
+                progress.aside(|| print(&text))?;
+            }
+            (Err(error), true) => {
+                let names = [first.display().to_string(), second.display().to_string()];
+                reports.push(json!({ "files": names, "ok": false, "error": exit::fault(&error) }));
+            }
+            (Err(error), false) => progress.aside(|| exit::tell("diff", Voice::Words, &exit::fault(&error))),
+        }
+    }
+    let shown = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    let [only_first, only_second] = [shown(&pairs.only_first), shown(&pairs.only_second)];
+    let is_equal = tally.different + tally.failed + only_first.len() + only_second.len() == 0;
+    if args.common.json {
+        let report = json!({ "pairs": reports, "only_first": only_first, "only_second": only_second });
+        print_report("diff", is_equal, report)?;
+    } else {
+        let lonely: String =
+            only_first.iter().chain(&only_second).map(|name| format!("{}: no counterpart\n", visible(name))).collect();
+        print(&format!("{lonely}{}", tally.text(only_first.len() + only_second.len())))?;
+    }
+    Ok(match (tally.failed, is_equal) {
+        // As with one pair, any failure ends the command with 2.
+        (1.., _) => Outcome::Unopened,
+        (0, true) => Outcome::Fine,
+        (0, false) => Outcome::Invalid,
+    })
+}
+
+/// How many pairs compared how.
+#[derive(Default)]
+struct Tally {
+    equal: usize,
+    different: usize,
+    failed: usize,
+}
+
+impl Tally {
+    /// `3 pairs of files: 2 equal, 1 different; 1 file without counterpart`.
+    fn text(&self, lonely: usize) -> String {
+        let pairs = self.equal + self.different + self.failed;
+        let pairs = if pairs == 1 { "1 pair of files".to_owned() } else { format!("{pairs} pairs of files") };
+        let mut text = format!("{pairs}: {} equal, {} different", self.equal, self.different);
+        if self.failed > 0 {
+            text.push_str(&format!(", {} failed", self.failed));
+        }
+        if lonely > 0 {
+            text.push_str(&format!("; {} without counterpart", count(lonely, "file")));
+        }
+        text.push('\n');
+        text
+    }
+}
+
+/// Two files, as people call them, and how they compare.
+struct Compared {
+    names: [String; 2],
+    found: Diff,
+}
+
+fn compared(args: &args::Diff, first: &Path, second: &Path, progress: &Arc<Progress>) -> Result<Compared> {
+    let left = Input::of(first, &args.common.store, "diff")?;
+    let right = Input::of(second, &args.common.store, "diff")?;
+    let watch = progress.watch(left.name());
+    let found = compare(args, &left, &right, watch).map_err(|error| left.retold(right.retold(error)))?;
+    Ok(Compared { names: [left.name().to_owned(), right.name().to_owned()], found })
+}
+
+fn report(names: &[String; 2], found: &Diff) -> Value {
+    json!({
+        "files": names,
+        "different_count": found.rows.iter().filter(|row| !row.is_equal()).count(),
+        "metadata_count": found.metadata_count(),
+        "tensors": found.rows,
+        "metadata": found.metadata,
+    })
+}
+
+fn compare(args: &args::Diff, left: &Input, right: &Input, watch: Watch) -> Result<Diff> {
     let options = DiffOptions::new()
         .with_tolerance(args.atol, args.rtol)
         .with_types(if args.values { Types::Values } else { Types::Strict })
         .with_metadata(if args.ignore_metadata { Metadata::Ignore } else { Metadata::Compare })
-        .with_by(args.by.iter().cloned());
+        .with_by(args.by.iter().cloned())
+        .with_watch(watch);
     match diff(&*left.tensors()?, &*right.tensors()?, &options) {
         Err(ConvertError::Compared { side: Side::Left, error }) => left.named(*error),
         Err(ConvertError::Compared { side: Side::Right, error }) => right.named(*error),

@@ -5,7 +5,7 @@ use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::inputs::{Answer, Answers, Body, Inputs};
 use crate::opened::{Opened, look_failure};
-use crate::render::{byte_map, byte_map_by, shape, size};
+use crate::render::{Table, byte_map, byte_map_by, shape, size};
 use crate::selected::{KeyNotes, json_of};
 use anyhow::Result;
 use framewright::convert::Format;
@@ -14,7 +14,7 @@ use framewright::primitives::Span;
 use framewright::query::{Item, OneObject, Value, Where};
 use framewright::report::{Tree, visible};
 use framewright::source::{FileSource, ReadAt};
-use framewright::tensogram::{self, inspect};
+use framewright::tensogram::{self, MessagePart, PartKind, inspect, message_parts};
 use framewright::tensor::{AxisSlice, Selection};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -23,13 +23,14 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
     let filter = args.select.filter();
     let mut notes = KeyNotes::new(filter.paths().chain(args.keys.iter().flat_map(|keys| keys.paths())));
-    let mut answers = Answers::new("dump", args.json, &inputs);
+    let mut answers = Answers::new("dump", args.common.json, &inputs);
     for word in &inputs.words {
-        let answer = if args.hex {
-            let input = Input::of(word, &args.store, "dump");
-            input.and_then(|input| hex(args, &input).map_err(|error| input.retold(error)))
+        let answer = if args.hex || args.frames {
+            let input = Input::of(word, &args.common.store, "dump");
+            let shown = if args.hex { hex } else { frames };
+            input.and_then(|input| shown(args, &input).map_err(|error| input.retold(error)))
         } else {
-            Opened::open(word, &args.store, "dump")
+            Opened::open(word, &args.common.store, "dump")
                 .and_then(|opened| file(args, &filter, &opened, &mut notes).map_err(|error| opened.retold(error)))
         };
         let answer = answer.map(|answer| match answer.body {
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
         });
         answers.take(word, answer)?;
     }
-    notes.tell(args.json);
+    notes.tell(args.common.json);
     answers.finish()
 }
 
@@ -66,16 +67,84 @@ fn hex(args: &Dump, input: &Input) -> Result<Answer> {
     for index in wanted(args, input.name(), spans.len())? {
         let (span, bytes) = (spans[index], file.read_message(index)?);
         let tree = inspect(&bytes);
-        if args.json {
+        if args.common.json {
             all.push(json!({ "message": index, "offset": span.start, "tree": tree }));
         } else {
             let _ = write!(text, "== message {index}, bytes {span}\n{}", byte_map(&tree, &bytes, span.start));
         }
     }
-    Ok(match args.json {
+    Ok(match args.common.json {
         true => Answer::json(json!({ "file": input.name(), "format": format, "messages": all })),
         false => Answer::text(text),
     })
+}
+
+/// The frames of each message.
+fn frames(args: &Dump, input: &Input) -> Result<Answer> {
+    let format = input.looked_format()?;
+    if format != Format::Tensogram {
+        return Err(Usage(format!("{}: {format} files have no frames", input.name())).into());
+    }
+    let file = input.tensogram()?;
+    let spans = file.message_layouts()?;
+    let source = FileSource::open(input.path())?;
+    let (mut text, mut all) = (String::new(), Vec::new());
+    for index in wanted(args, input.name(), spans.len())? {
+        let span = spans[index];
+        let parts = message_parts(&source, span)?;
+        if args.common.json {
+            let parts: Vec<_> = parts.iter().map(part_json).collect();
+            all.push(json!({ "message": index, "offset": span.start, "length": span.len(), "frames": parts }));
+            continue;
+        }
+        let _ = writeln!(text, "message {index}, bytes {span} ({})", size(span.len()));
+        let mut table = Table::new(&[">offset", ">length", ">type", "what", "digest"]);
+        for part in &parts {
+            let (code, what, digest) = match &part.kind {
+                PartKind::Frame { frame_type, digest, .. } => {
+                    let digest = digest.map_or_else(|| "-".to_owned(), |digest| format!("{digest:016x}"));
+                    (frame_type.0.to_string(), frame_type.name().to_owned(), digest)
+                }
+                other => (String::new(), part_name(other), String::new()),
+            };
+            table.row([part.span.start.to_string(), part.span.len().to_string(), code, what, digest]);
+        }
+        text.push_str(&table.render());
+    }
+    Ok(match args.common.json {
+        true => Answer::json(json!({ "file": input.name(), "format": format, "messages": all })),
+        false => Answer::text(text),
+    })
+}
+
+fn part_json(part: &MessagePart) -> serde_json::Value {
+    let mut row = json!({ "offset": part.span.start, "length": part.span.len() });
+    match &part.kind {
+        PartKind::Frame { frame_type, version, flags, digest } => {
+            row["what"] = "frame".into();
+            row["type"] = frame_type.0.into();
+            row["type_name"] = frame_type.name().into();
+            row["version"] = (*version).into();
+            row["flags"] = flags.0.into();
+            row["digest"] = digest.map(|digest| format!("{digest:016x}")).into();
+        }
+        PartKind::Unreadable(why) => {
+            row["what"] = "unreadable".into();
+            row["why"] = why.as_str().into();
+        }
+        other => row["what"] = part_name(other).into(),
+    }
+    row
+}
+
+fn part_name(kind: &PartKind) -> String {
+    match kind {
+        PartKind::Preamble => "preamble".to_owned(),
+        PartKind::Padding => "padding".to_owned(),
+        PartKind::Postamble => "postamble".to_owned(),
+        PartKind::Unreadable(why) => format!("unreadable: {why}"),
+        _ => "frame".to_owned(),
+    }
 }
 
 /// The byte ranges of a file without messages, with the bytes themselves for --hex.
@@ -84,7 +153,7 @@ fn ranges_of(args: &Dump, input: &Input, format: Format) -> Result<Answer> {
         Ok(tree) => tree,
         Err(error) => return input.named(error),
     };
-    if args.json {
+    if args.common.json {
         return Ok(Answer::json(json!({ "file": input.name(), "format": format, "tree": tree })));
     }
     if !args.hex {
@@ -123,7 +192,7 @@ fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes) -> R
         return match opened.input() {
             Some(input) => ranges_of(args, input, catalog.format()),
             None => Err(Usage(format!(
-                "{name}: only parts of a Tensogram file are dumped from a store; use --allow-full-read"
+                "{name}: fw dump must download the whole file\nhint: add --allow-full-read to allow it"
             ))
             .into()),
         };
@@ -131,7 +200,7 @@ fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes) -> R
     let range = if messages { wanted(args, name, catalog.record_count())? } else { 0..1 };
     let records: Box<dyn Iterator<Item = _>> = match args.message {
         // All messages of a file in a store come together.
-        None => Box::new(catalog.records()),
+        None => Box::new(catalog.records_where(filter)),
         Some(_) => Box::new(range.map(|index| catalog.record(index))),
     };
     let (mut text, mut all) = (String::new(), Vec::new());
@@ -143,12 +212,12 @@ fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes) -> R
             continue;
         }
         let shown = Shown { args, opened, record: &record, objects: &objects };
-        match args.json {
+        match args.common.json {
             true => all.push(shown.json()?),
             false => text.push_str(&shown.text()?),
         }
     }
-    if args.json {
+    if args.common.json {
         return Ok(Answer::json(json!({ "file": name, "format": catalog.format(), "messages": all })));
     }
     if args.message.is_none()

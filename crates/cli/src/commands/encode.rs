@@ -13,8 +13,12 @@ use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 pub(crate) fn run(args: &Encode) -> Result<Outcome> {
-    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
-    if args.json && output.is_none() {
+    let target = args.output.as_deref().filter(|path| *path != Path::new("-")).map(input::word);
+    let output = match target {
+        Some(input::Word::Path(path)) => Some(path),
+        _ => None,
+    };
+    if args.json && target.is_none() {
         return Err(
             Usage("--json requires --output FILE: the frames would go to standard output as well".to_owned()).into()
         );
@@ -32,6 +36,12 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
         let name = args.file.display().to_string();
         (name, Box::new(BufReader::with_capacity(1 << 16, input::file(&args.file, "encode")?)))
     };
+    if let Some(input::Word::Link(address)) = target {
+        #[cfg(feature = "link")]
+        return to_link(args, &frames, &name, input, address);
+        #[cfg(not(feature = "link"))]
+        return Err(input::no_links(address));
+    }
     let Some(path) = output else {
         let out = std::io::stdout().lock();
         if out.is_terminal() {
@@ -61,6 +71,33 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
         let report = json!({
             "files": [path.display().to_string()], "profile": args.profile.to_string(),
             "frames": done.frames, "bytes": done.bytes,
+        });
+        print_report("encode", true, report)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Sends every frame as a piece of its own, as its line comes.
+#[cfg(feature = "link")]
+fn to_link(
+    args: &Encode,
+    frames: &FrameCodec<'_, '_>,
+    name: &str,
+    input: Box<dyn BufRead>,
+    address: &str,
+) -> Result<Outcome> {
+    use framewright::link::{Address, Output, OutputOptions, Retry};
+    let parsed: Address = address.parse()?;
+    let mut out = Output::open(&parsed, &OutputOptions::default().with_retry(Retry::Forever))?;
+    if let Some(local) = out.local() {
+        crate::exit::aside(format_args!("fw: {address}: waiting for a peer at {local}\n"));
+    }
+    let done = encode(frames, args.number, name, input, &mut |bytes| Ok(out.send(bytes)?))?;
+    out.finish()?;
+    if args.json {
+        let report = json!({
+            "files": [], "address": address, "profile": args.profile.to_string(), "frames": done.frames,
+            "bytes": done.bytes,
         });
         print_report("encode", true, report)?;
     }

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Get) -> Result<Outcome> {
 }
 
 fn file(opened: &Opened, filter: &Where, lines: &mut Lines<'_>) -> Result<()> {
-    for record in opened.catalog.records() {
+    for record in opened.catalog.records_where(filter) {
         let record = record.map_err(look_failure)?;
         if lines.args.messages {
             if record.matches(filter) {

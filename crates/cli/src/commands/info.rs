@@ -1,46 +1,70 @@
 //! `fw info`: what a file is and what it holds.
 
-use super::capture;
+use super::{capture, live};
 use crate::args::Info as Args;
 use crate::exit::{Outcome, Usage};
-use crate::input::Input;
+use crate::input::{Input, Word, word};
 use crate::inputs::{Answer, Answers, Inputs};
 use crate::opened::{Opened, look_failure};
 use crate::render::{count, shape, size};
 use anyhow::Result;
 use framewright::convert::{self, Info};
 use framewright::look::Catalog;
+use framewright::recording::{Recording, is_recording};
+use framewright::report::visible;
 use framewright::tensogram::Survey;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    if let Some(schema) = &args.schema {
-        let [file] = &args.files[..] else {
-            return Err(Usage("--schema reads one capture at a time".to_owned()).into());
-        };
-        let input = Input::of(file, &args.store, "info")?;
-        return capture::info(args, &input, schema).map_err(|error| input.retold(error));
+    if let Some(file) = as_capture(args)? {
+        if args.live {
+            return live::run(args, file);
+        }
+        let input = Input::capture(file, &args.common.store, "info")?;
+        return capture::info(args, &input).map_err(|error| input.retold(error));
     }
     if args.packing.no_packed {
         return Err(Usage("--no-packed is for struct-frame captures and requires --schema".to_owned()).into());
+    }
+    if !args.select.is_empty() {
+        return Err(Usage("--where is for struct-frame captures and requires --schema".to_owned()).into());
     }
     if args.profile.profile.is_some() {
         return Err(Usage("--profile is for struct-frame captures and requires --schema".to_owned()).into());
     }
     let inputs = Inputs::of(&args.files)?;
-    let mut answers = Answers::new("info", args.json, &inputs).between("\n");
+    let mut answers = Answers::new("info", args.common.json, &inputs).between("\n");
     for word in &inputs.words {
-        let answer = Opened::open(word, &args.store, "info")
+        let answer = Opened::open(word, &args.common.store, "info")
             .and_then(|opened| file(args, &opened).map_err(|error| opened.retold(error)));
         answers.take(word, answer)?;
     }
     answers.finish()
 }
 
+/// The one file that is to be read as a capture: on request, or because it is a recording with a schema, or a link.
+fn as_capture(args: &Args) -> Result<Option<&Path>> {
+    let wanted = args.schema.is_some() || args.live;
+    match &args.files[..] {
+        [file] => {
+            let path = match word(file) {
+                Word::Link(_) => return Ok(Some(file)),
+                Word::Path(path) => path,
+            };
+            let explained = || is_recording(path) && Recording::open(path).is_ok_and(|found| found.schema().is_some());
+            Ok((wanted || explained()).then_some(file))
+        }
+        _ if args.live => Err(Usage("--live reads one capture at a time".to_owned()).into()),
+        _ if wanted => Err(Usage("--schema reads one capture at a time".to_owned()).into()),
+        _ => Ok(None),
+    }
+}
+
 fn file(args: &Args, opened: &Opened) -> Result<Answer> {
     let name = opened.catalog.name();
-    match (opened.info()?, args.json) {
+    match (opened.info()?, args.common.json) {
         (Some(info), true) => Ok(Answer::json(tensors_json(&info, name))),
         (Some(info), false) => Ok(Answer::text(tensors_text(&info, name))),
         (None, true) => Ok(Answer::json(Summary::of(&opened.catalog)?.json())),
@@ -80,12 +104,14 @@ pub(crate) fn tensors_text(info: &Info, path: &str) -> String {
         lines.push(("note", "the reference readers refuse this file".to_owned()));
     }
     for array in &info.unreadable {
-        lines.push(("no tensor", format!("{:?}: {}", array.name, array.what)));
+        lines.push(("unreadable", format!("{:?}: {}", array.name, array.what)));
     }
-    let mut text: String = lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
+    let mut text: String = lines.iter().map(|(name, value)| format!("{name:<10} {}\n", visible(value))).collect();
     if let Some(metadata) = info.metadata.as_ref().filter(|metadata| !metadata.is_empty()) {
         text.push_str("metadata\n");
-        text.extend(metadata.iter().map(|(key, value)| format!("  {key}: {}\n", json!(convert::shortened(value)))));
+        text.extend(
+            metadata.iter().map(|(key, value)| format!("  {}: {}\n", visible(key), json!(convert::shortened(value)))),
+        );
     }
     text
 }
@@ -209,7 +235,7 @@ impl Summary {
         if self.problems > 0 {
             lines.push(("problems", format!("{}; run fw validate for details", count(self.problems, "finding"))));
         }
-        lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
+        lines.iter().map(|(name, value)| format!("{name:<10} {}\n", visible(value))).collect()
     }
 
     fn objects(&self) -> String {

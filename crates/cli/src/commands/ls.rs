@@ -1,7 +1,7 @@
 //! `fw ls`: every object of every message, one line each; or counts, or messages.
 
 use super::{ls_stream, print, print_report};
-use crate::args::Ls;
+use crate::args::{Ls, Threads};
 use crate::exit::{Outcome, aside};
 use crate::inputs::{Answer, Answers, Inputs};
 use crate::opened::{Opened, look_failure};
@@ -9,11 +9,13 @@ use crate::render::{Table, shape, size};
 use crate::selected::{KeyNotes, align, cell, json_of};
 use anyhow::Result;
 use framewright::convert::Format;
-use framewright::look::FileRecord;
+use framewright::look::{FileRecord, LookError, in_order};
 use framewright::query::{Counter, Item, Keys, OneObject, Value as Key, Where, WholeRecord};
-use framewright::report::Severity;
+use framewright::report::{Finding, Severity};
 use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, Value};
 use serde_json::{Value as Json, json};
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 pub(crate) fn run(args: &Ls) -> Result<Outcome> {
     let filter = args.select.filter();
@@ -77,6 +79,36 @@ struct Row {
     json: Json,
 }
 
+/// What was found in a file, in order.
+#[derive(Default)]
+struct Found {
+    rows: Vec<Row>,
+    messages: Vec<Json>,
+    findings: Vec<Finding>,
+    /// Objects that cannot be described.
+    notes: Vec<String>,
+}
+
+impl Found {
+    fn append(&mut self, mut other: Self) {
+        self.rows.append(&mut other.rows);
+        self.messages.append(&mut other.messages);
+        self.findings.append(&mut other.findings);
+        self.notes.append(&mut other.notes);
+    }
+
+    /// Takes note of what is wrong with a message.
+    fn faults(&mut self, record: &FileRecord) -> Outcome {
+        let Some(survey) = record.survey() else { return Outcome::Fine };
+        self.findings.extend(survey.report.findings().iter().cloned());
+        let is_damaged = survey.objects.iter().any(|object| object.descriptor.is_err());
+        if is_damaged { Outcome::Invalid } else { Outcome::Fine }
+    }
+}
+
+/// Messages that are looked at by one thread at a time.
+const TOGETHER: usize = 256;
+
 impl<'a> Listing<'a> {
     fn new(args: &'a Ls, filter: Where, several: bool) -> Self {
         let keys = args.columns.keys.clone().unwrap_or_default();
@@ -101,23 +133,11 @@ impl<'a> Listing<'a> {
         let catalog = &opened.catalog;
         self.messages |= catalog.format() == Format::Tensogram;
         let start = self.rows.len();
-        let (mut messages, mut findings) = (Vec::new(), Vec::new());
         self.last = Outcome::Fine;
-        for record in catalog.records() {
-            let record = record.map_err(look_failure)?;
-            self.notes.see(&record);
-            if record.survey().is_some_and(|survey| survey.objects.iter().any(|object| object.descriptor.is_err())) {
-                self.last = Outcome::Invalid;
-            }
-            let matches = self.record(&record);
-            if let Some(survey) = record.survey() {
-                findings.extend(survey.report.findings().iter().cloned());
-                if matches && self.args.json {
-                    let span = record.span();
-                    let objects = survey.objects.len();
-                    messages.push(json!({ "offset": span.start, "length": span.len(), "object_count": objects }));
-                }
-            }
+        let Found { rows, messages, mut findings, notes } = self.found(opened)?;
+        self.rows.extend(rows);
+        for note in notes {
+            aside(format_args!("{note}"));
         }
         findings.extend(opened.beside());
         if findings.iter().any(|one| one.severity == Severity::Error || one.code == "bytes_outside_messages") {
@@ -156,42 +176,105 @@ impl<'a> Listing<'a> {
         Ok(Some(report))
     }
 
-    /// Takes the rows of a message; whether anything of it is selected.
-    fn record(&mut self, record: &FileRecord) -> bool {
-        if self.args.messages {
-            let matches = record.matches(&self.filter);
-            if matches {
-                self.item(&WholeRecord(record), |listing| listing.message_row(record));
+    /// Looks at every message that may be selected: those of a local file on all processors, others one after the other.
+    fn found(&mut self, opened: &Opened) -> Result<Found> {
+        let catalog = &opened.catalog;
+        let (filter, count) = (self.filter.clone(), catalog.record_count());
+        let mut found = Found::default();
+        if self.args.count || !catalog.is_local() {
+            for record in catalog.records_where(&filter) {
+                self.see(&record.map_err(look_failure)?, &mut found);
             }
-            return matches;
+            return Ok(found);
         }
-        let objects = record.selected(&self.filter);
-        if objects.is_empty() {
-            // A message without objects is worth a line of its own.
-            let alone =
-                record.objects().is_empty() && record.survey().is_some() && self.filter.matches(&WholeRecord(record));
-            if alone && !self.args.count && self.args.columns.keys.is_none() && !self.args.json {
-                self.item(&WholeRecord(record), |listing| listing.empty_row(record));
+        let notes = Mutex::new(std::mem::replace(&mut self.notes, KeyNotes::new([])));
+        let work = |start: usize| -> std::result::Result<_, LookError> {
+            let mut part = Found::default();
+            let mut last = Outcome::Fine;
+            let range = start..start.saturating_add(TOGETHER);
+            for record in catalog.records_in(range, &filter) {
+                let record = record?;
+                notes.lock().unwrap_or_else(PoisonError::into_inner).see(&record);
+                last = last.or(self.rows_of(&record, &mut part));
             }
-            return alone;
-        }
-        for object in objects {
-            self.item(&OneObject(record, object), |listing| listing.object_row(record, object));
-        }
-        true
+            Ok((part, last))
+        };
+        let mut failed = None;
+        let mut outcome = Outcome::Fine;
+        in_order((0..count).step_by(TOGETHER), Threads::default().count()?, work, |part| match part {
+            Ok((part, last)) => {
+                found.append(part);
+                outcome = outcome.or(last);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        self.notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.last = self.last.or(outcome);
+        self.total = self.total.saturating_add(found.rows.len() as u64);
+        failed.map_or(Ok(found), |error| Err(look_failure(error)))
     }
 
-    /// Counts an item, or takes its row.
-    fn item(&mut self, item: &impl Item, row: impl FnOnce(&Self) -> (Vec<String>, Json)) {
-        self.total = self.total.saturating_add(1);
-        if self.args.count {
+    /// Counts what is selected of a message, or takes its rows.
+    fn see(&mut self, record: &FileRecord, found: &mut Found) {
+        self.notes.see(record);
+        if !self.args.count {
+            let rows = found.rows.len();
+            self.last = self.last.or(self.rows_of(record, found));
+            self.total = self.total.saturating_add((found.rows.len() - rows) as u64);
+            return;
+        }
+        self.last = self.last.or(found.faults(record));
+        let mut add = |item: &dyn Item| {
+            self.total = self.total.saturating_add(1);
             if self.args.columns.keys.is_some() {
                 self.counter.add(item);
             }
-            return;
+        };
+        if self.args.messages {
+            if record.matches(&self.filter) {
+                add(&WholeRecord(record));
+            }
+        } else {
+            record.selected(&self.filter).into_iter().for_each(|object| add(&OneObject(record, object)));
         }
+    }
+
+    /// Takes the rows of a message.
+    fn rows_of(&self, record: &FileRecord, found: &mut Found) -> Outcome {
+        let outcome = found.faults(record);
+        let before = found.rows.len();
+        if self.args.messages {
+            if record.matches(&self.filter) {
+                found.rows.push(self.row(&WholeRecord(record), self.message_row(record)));
+            }
+        } else {
+            for object in record.selected(&self.filter) {
+                let row = self.object_row(record, object, &mut found.notes);
+                found.rows.push(self.row(&OneObject(record, object), row));
+            }
+        }
+        let mut matches = found.rows.len() > before;
+        if !matches && !self.args.messages && record.survey().is_some() && record.objects().is_empty() {
+            // A message without objects is worth a line of its own.
+            matches = self.filter.matches(&WholeRecord(record));
+            if matches && self.args.columns.keys.is_none() && !self.args.json {
+                found.rows.push(self.row(&WholeRecord(record), self.empty_row(record)));
+            }
+        }
+        if let Some(survey) = record.survey().filter(|_| matches && self.args.json) {
+            let (span, objects) = (record.span(), survey.objects.len());
+            found.messages.push(json!({ "offset": span.start, "length": span.len(), "object_count": objects }));
+        }
+        outcome
+    }
+
+    /// A row with what it is sorted by, and with the keys that were asked for.
+    fn row(&self, item: &impl Item, (cells, mut json): (Vec<String>, Json)) -> Row {
         let order = self.args.columns.sort.as_ref().map(|sort| sort.row(item)).unwrap_or_default();
-        let (cells, mut json) = row(self);
         let cells = match &self.args.columns.keys {
             None => cells,
             Some(keys) => {
@@ -203,13 +286,13 @@ impl<'a> Listing<'a> {
                 values.iter().map(|value| cell(value.as_ref())).collect()
             }
         };
-        self.rows.push(Row { order, cells, json });
+        Row { order, cells, json }
     }
 
-    fn object_row(&self, record: &FileRecord, object: usize) -> (Vec<String>, Json) {
+    fn object_row(&self, record: &FileRecord, object: usize, notes: &mut Vec<String>) -> (Vec<String>, Json) {
         match self.args.json {
             true => (Vec::new(), object_json(record, object)),
-            false => (self.with_file(record, object_cells(record, object, self.several)), Json::Null),
+            false => (self.with_file(record, object_cells(record, object, self.several, notes)), Json::Null),
         }
     }
 
@@ -325,7 +408,7 @@ pub(super) const COLUMNS: [&str; 8] =
 const TENSOR_COLUMNS: [&str; 5] = ["name", "dtype", "shape", ">size", ">bytes in the file"];
 
 /// A line about an object; among files of several formats all lines have the columns of messages.
-fn object_cells(record: &FileRecord, object: usize, mixed: bool) -> Vec<String> {
+fn object_cells(record: &FileRecord, object: usize, mixed: bool, notes: &mut Vec<String>) -> Vec<String> {
     let name = record.name(object).into_owned();
     if let Some(entry) = record.entries().get(object) {
         let place = entry.span.map_or_else(|| "-".to_owned(), |span| format!("{}..{}", span.start, span.end));
@@ -364,7 +447,7 @@ fn object_cells(record: &FileRecord, object: usize, mixed: bool) -> Vec<String> 
             descriptor.decoded_len().map_or_else(|_| "?".to_owned(), size),
         ],
         Err(error) => {
-            aside(format_args!("message {index}, object {place}: {error}\n"));
+            notes.push(format!("message {index}, object {place}: {error}\n"));
             let unknown = || "?".to_owned();
             vec![index, place, unknown(), unknown(), unknown(), unknown(), stored, unknown()]
         }

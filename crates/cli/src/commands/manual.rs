@@ -27,7 +27,7 @@ pub(crate) fn man(args: &Man) -> Result<Outcome> {
         let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         match args.json {
             true => print_report("man", true, json!({ "files": files }))?,
-            false => super::print_done(&format!("wrote {} pages to {}\n", files.len(), folder.display()))?,
+            false => super::print_done(&format!("wrote {} pages to {}\n", files.len(), crate::render::shown(folder)))?,
         }
         return Ok(Outcome::Fine);
     }

@@ -5,7 +5,7 @@ use crate::args::{Merge, Strategy};
 use crate::change::{existing, is_pipe, report_losses, source};
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
-use crate::render::{count, size};
+use crate::render::{count, shown, size};
 use anyhow::Result;
 use framewright::convert::Loss;
 use framewright::edit::{self, MergeOptions, MergeReport, Target, merge};
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Merge) -> Result<Outcome> {
         return Err(Usage("standard input can be one of the files only once".to_owned()).into());
     }
     let inputs: Vec<Input> =
-        args.files.iter().map(|file| Input::of(file, &args.store, "merge")).collect::<Result<_>>()?;
+        args.files.iter().map(|file| Input::of(file, &args.common.store, "merge")).collect::<Result<_>>()?;
     merged(args, &inputs).map_err(|error| inputs.iter().fold(error, |error, input| input.retold(error)))
 }
 
@@ -43,7 +43,7 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
         aside(format_args!("fw: {}: the {what} of {} was dropped\n", visible(&dropped.key), dropped.file));
     }
     let outcome = report_losses(&done.losses);
-    if args.json && !is_pipe(Some(&args.output)) {
+    if args.common.json && !is_pipe(Some(&args.output)) {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));
         report["file"] = args.output.display().to_string().into();
@@ -57,5 +57,5 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
 
 fn text(args: &Merge, done: &MergeReport) -> String {
     let (objects, files) = (count(done.objects, "object"), count(done.files, "file"));
-    format!("wrote {}: {objects} from {files}, {}\n", args.output.display(), size(done.bytes))
+    format!("wrote {}: {objects} from {files}, {}\n", shown(&args.output), size(done.bytes))
 }

@@ -1,8 +1,10 @@
 //! One file per command; each builds its text in a function that returns a string.
 
+mod bridge;
 mod capture;
 pub(crate) mod cat;
 mod convert;
+mod convert_capture;
 mod copy;
 mod decode;
 mod diff;
@@ -12,15 +14,20 @@ mod encode;
 mod generate;
 mod get;
 mod info;
+mod live;
 mod ls;
 mod ls_stream;
 mod manual;
+#[cfg(feature = "link")]
+mod play;
 mod plot;
 mod merge;
 mod recode;
+#[cfg(feature = "link")]
+mod record;
 mod recover;
 mod reshuffle;
-mod schema;
+pub(crate) mod schema;
 mod stats;
 mod set;
 mod split;
@@ -30,9 +37,8 @@ mod validate;
 use crate::args::{Command, Store};
 use crate::exit::{self, Outcome, Usage};
 use crate::input::Input;
-use crate::terminal::{self, Terminal};
+use crate::terminal::Terminal;
 use anyhow::Result;
-use std::io::Write;
 use std::path::Path;
 
 /// Runs a command.
@@ -60,6 +66,15 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Diff(args) => diff::run(args),
         Command::Decode(args) => decode::run(args),
         Command::Encode(args) => encode::run(args),
+        Command::Bridge(args) => bridge::run(args),
+        #[cfg(feature = "link")]
+        Command::Record(args) => record::run(args),
+        #[cfg(feature = "link")]
+        Command::Play(args) => play::run(args),
+        #[cfg(not(feature = "link"))]
+        Command::Record(args) => Err(crate::input::no_links(&args.address)),
+        #[cfg(not(feature = "link"))]
+        Command::Play(args) => Err(crate::input::no_links(&args.address)),
         Command::Schema(args) => schema::run(args),
         Command::Gen(args) => generate::run(args),
         Command::Tour(args) => tour::run(args),
@@ -86,13 +101,7 @@ fn look(command: &Command, file: &Path, store: &Store, run: impl FnOnce(&Input) 
 
 /// Results go to standard output in one write.
 pub(crate) fn print(text: &str) -> Result<()> {
-    if terminal::caught(text) {
-        return Ok(());
-    }
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    Ok(exit::print(text.as_bytes())?)
 }
 
 /// Says what was done, for commands whose result is a file: `--quiet` leaves it out.

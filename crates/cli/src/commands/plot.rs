@@ -1,9 +1,9 @@
 //! `fw plot`: a tensor as a heat map, line or histogram.
 
-use super::{print_done, print_report};
+use super::print_done;
 use crate::args::{Plot, PlotFormat, PlotKind, PlotScale, PlotTheme};
-use crate::exit::{Outcome, Usage, aside};
-use crate::inputs::Inputs;
+use crate::exit::{self, Outcome, Usage, aside, is_closed_pipe};
+use crate::inputs::{Answers, Inputs};
 use crate::opened::{Opened, look_failure};
 use crate::screen;
 use crate::selected::KeyNotes;
@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use framewright::draw::{Scale, Size, Terminal, Theme};
 use framewright::look::{FileRecord, Picture, PictureKind, PictureOptions, Style};
 use framewright::query::{OneObject, Template};
+use framewright::report::visible;
 use serde_json::json;
 use std::collections::HashSet;
 use std::io::Write;
@@ -21,33 +22,35 @@ pub(crate) fn run(args: &Plot) -> Result<Outcome> {
     let format = format(args)?;
     let target = Target::of(args)?;
     let inputs = Inputs::of(&args.files)?;
+    let mut answers = Answers::new("plot", args.json, &inputs);
     let mut notes = KeyNotes::new(args.select.filter().paths());
-    let mut files = Vec::new();
-    let (mut chosen, mut others) = (Vec::new(), 0usize);
+    let (mut files, mut chosen, mut others) = (Vec::new(), Vec::new(), 0);
     for word in &inputs.words {
-        let opened = Opened::open(word, &args.store, "plot")?;
-        for record in opened.catalog.records() {
-            let record = Rc::new(record.map_err(look_failure).map_err(|error| opened.retold(error))?);
-            notes.see(&record);
-            for object in selected(args, &record) {
-                if !chosen.is_empty() && !matches!(target, Target::Many(_)) {
-                    others += 1;
-                    continue;
-                }
-                let path = target.path(&record, object)?;
-                chosen.push(Chosen { file: files.len(), record: Rc::clone(&record), object, path });
+        match choose(args, word, &target, (files.len(), &mut chosen), &mut notes) {
+            Ok((opened, more)) => {
+                files.push(opened);
+                others += more;
             }
+            Err(error) if !inputs.several => return Err(error),
+            // The other files can be drawn.
+            Err(error) => answers.fail(word, &error),
         }
-        files.push(opened);
     }
     notes.tell(args.json);
-    if chosen.is_empty() {
-        return Err(Usage("nothing is selected; fw ls lists what the files hold".to_owned()).into());
+    if chosen.is_empty() && !answers.has_failed() {
+        return Err(Usage("no object is selected\nhint: run fw ls to list the objects of the files".to_owned()).into());
     }
     unclaimed(args, &chosen)?;
-    let mut written = Vec::new();
     for one in &chosen {
-        written.extend(draw(args, format, &files[one.file], one)?);
+        match draw(args, format, &files[one.file], one) {
+            Ok(Some(report)) if args.json => answers.add(report),
+            Ok(Some(report)) => {
+                print_done(&format!("wrote {}\n", visible(report["path"].as_str().unwrap_or_default())))?;
+            }
+            Ok(None) => {}
+            Err(error) if chosen.len() == 1 && !answers.has_failed() || is_closed_pipe(&error) => return Err(error),
+            Err(error) => answers.fail(Path::new(one.record.file()), &error),
+        }
     }
     if others > 0 && !args.json {
         let how = match target {
@@ -56,14 +59,35 @@ pub(crate) fn run(args: &Plot) -> Result<Outcome> {
         };
         aside(format_args!("fw: note: the first of {} selected objects is drawn; {how}\n", others + 1));
     }
-    if args.json {
-        print_report("plot", true, json!({ "files": written }))?;
-    } else {
-        for file in &written {
-            print_done(&format!("wrote {}\n", file["path"].as_str().unwrap_or_default()))?;
+    answers.finish_list()
+}
+
+/// Chooses the objects of a file that are drawn; how many more are selected than can be drawn.
+fn choose(
+    args: &Plot,
+    word: &Path,
+    target: &Target,
+    (file, chosen): (usize, &mut Vec<Chosen>),
+    notes: &mut KeyNotes,
+) -> Result<(Opened, usize)> {
+    let opened = Opened::open(word, &args.store, "plot")?;
+    let (mut found, mut others) = (Vec::new(), 0);
+    let filter = args.select.filter();
+    for record in opened.catalog.records_where(&filter) {
+        let record = Rc::new(record.map_err(look_failure).map_err(|error| opened.retold(error))?);
+        notes.see(&record);
+        for object in selected(args, &record) {
+            let is_first = chosen.is_empty() && found.is_empty();
+            if !is_first && !matches!(target, Target::Many(_)) {
+                others += 1;
+                continue;
+            }
+            let path = target.path(&record, object)?;
+            found.push(Chosen { file, record: Rc::clone(&record), object, path });
         }
     }
-    Ok(Outcome::Fine)
+    chosen.extend(found);
+    Ok((opened, others))
 }
 
 /// An object that is drawn, and where its picture goes.
@@ -108,9 +132,7 @@ fn draw(args: &Plot, format: PlotFormat, opened: &Opened, chosen: &Chosen) -> Re
         }
     }
     let Some(path) = chosen.output() else {
-        let mut out = std::io::stdout().lock();
-        out.write_all(&bytes)?;
-        out.flush()?;
+        exit::print(&bytes)?;
         return Ok(None);
     };
     write(path, &bytes)?;
@@ -154,7 +176,13 @@ impl Target {
             Self::One(path) => Ok(Some(path.clone())),
             Self::Many(template) => match template.expand(&OneObject(record, object)) {
                 Ok(path) => Ok(Some(path)),
-                Err(error) => Err(Usage(format!("message {}, object {object}: {error}", record.index())).into()),
+                Err(error) => {
+                    let place = match record.survey() {
+                        Some(_) => format!("message {}, object {object}", record.index()),
+                        None => format!("tensor {:?}", record.name(object)),
+                    };
+                    Err(Usage(format!("{}: {place}: {error}", record.file())).into())
+                }
             },
         }
     }

@@ -5,33 +5,37 @@ use crate::args::Recode;
 use crate::change::{called, is_pipe, source, with_target};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
-use crate::render::{Table, count, size};
+use crate::render::{Progress, Table, count, size};
 use anyhow::Result;
 use framewright::edit::{Coding, RecodeOptions, RecodeReport, RecodedObject, Target, recode};
 use framewright::report::visible;
 use serde_json::json;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Recode) -> Result<Outcome> {
     let coding = coding(args)?;
-    let input = Input::of(&args.file, &args.store, "recode")?;
+    let input = Input::of(&args.file, &args.common.store, "recode")?;
     recoded(args, coding, &input).map_err(|error| input.retold(error))
 }
 
 fn recoded(args: &Recode, coding: Coding, input: &Input) -> Result<Outcome> {
+    let progress = Arc::new(Progress::bytes());
     let options = RecodeOptions::new(coding)
         .with_filter(args.select.filter())
         .with_keep_unsupported(args.keep_unsupported)
         .with_dry_run(args.dry_run)
-        .with_threads(args.threads.count()?);
+        .with_threads(args.threads.count()?)
+        .with_watch(progress.watch(input.name()));
     let source = source(input)?;
     let output = args.output.as_deref();
     let done = if args.dry_run {
         recode(&source, Target::InPlace, &options)?
     } else {
-        with_target(&args.file, input, output, args.force, |target| recode(&source, target, &options))?
+        with_target(&args.file, input, output, args.place, |target| recode(&source, target, &options))?
     };
+    progress.clear();
     let name = called(output, input);
-    if args.json && (args.dry_run || !is_pipe(output)) {
+    if args.common.json && (args.dry_run || !is_pipe(output)) {
         let mut report = json!(done);
         report["file"] = name.into();
         report["dry_run"] = args.dry_run.into();
@@ -68,7 +72,7 @@ fn coding(args: &Recode) -> Result<Coding> {
     }
     if coding == Coding::default() && !args.raw {
         let text =
-            "state how to code the objects: --pack, --accuracy, --shuffle, --compress, --zstd, --zfp, --sz3 or --raw";
+            "no codec was given\nhint: use --pack, --accuracy, --shuffle, --compress, --zstd, --zfp, --sz3 or --raw";
         return Err(Usage(text.to_owned()).into());
     }
     Ok(coding)
@@ -88,6 +92,7 @@ fn text(args: &Recode, name: &str, done: &RecodeReport) -> String {
     }
     let recoded = done.objects.iter().filter(|row| row.kept.is_none()).count();
     let (before, after) = (size(done.bytes_before), size(done.bytes_after));
+    let name = visible(name);
     let begin = if args.dry_run { format!("{name}, dry run") } else { format!("wrote {name}") };
     text.push_str(&format!("{begin}: {} recoded, {before} -> {after}\n", count(recoded, "object")));
     text

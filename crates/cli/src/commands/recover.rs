@@ -4,15 +4,16 @@ use super::{print, print_report};
 use crate::args::Recover;
 use crate::exit::{Failure, Outcome, Usage, aside};
 use crate::input::Input;
-use crate::render::{count, size};
+use crate::render::{Progress, count, shown, size};
 use anyhow::Result;
 use framewright::convert::Format;
-use framewright::source::FileSource;
-use framewright::tensogram::{MessageState, RecoverOptions, Recovery, TensogramError, Unverified, recover_file};
+use framewright::source::{FileSource, Watched};
+use framewright::tensogram::{MessageState, RecoverOptions, Recovery, TensogramError, Unverified, recover_to_file};
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Recover) -> Result<Outcome> {
-    let input = Input::of(&args.file, &args.store, "recover")?;
+    let input = Input::of(&args.file, &args.common.store, "recover")?;
     recover(args, &input).map_err(|error| input.retold(error))
 }
 
@@ -26,15 +27,18 @@ fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
     if args.unverified {
         options.unverified = Unverified::Keep;
     }
-    // What cannot be read is told apart from what cannot be written.
-    FileSource::open(input.path())?;
-    let recovery = match recover_file(input.path(), &args.output, &options) {
+    let progress = Arc::new(Progress::bytes());
+    // Digests are compared first, then what is intact is copied.
+    let source = Watched::new(FileSource::open(input.path())?, 2, progress.watch(input.name()))?;
+    let recovered = recover_to_file(&source, &args.output, &options);
+    progress.clear();
+    let recovery = match recovered {
         Ok(recovery) => recovery,
         Err(TensogramError::Io(error)) => return Err(error.into()),
         Err(error) if error.code() == "nothing_recovered" => return Err(hopeless(input)?.into()),
         Err(error) => return input.named(error),
     };
-    if args.json {
+    if args.common.json {
         print_report("recover", recovery.is_complete(), serde_json::to_value(&recovery)?)?;
     } else {
         for finding in recovery.report.findings() {
@@ -66,7 +70,7 @@ fn summary(recovery: &Recovery, output: &Path) -> String {
     let written = recovery.messages.last().map_or(0, |message| message.output.end);
     format!(
         "{}: {}, {} in {} ({} intact, {} rebuilt, {} with losses)\n",
-        output.display(),
+        shown(output),
         size(written),
         count(recovery.object_count(), "object"),
         count(recovery.messages.len(), "message"),

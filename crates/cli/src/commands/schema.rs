@@ -7,6 +7,7 @@ use crate::render::count;
 use anyhow::{Context, Result};
 use framewright::convert;
 use framewright::dynamic::shown_name;
+use framewright::recording::Recording;
 use framewright::schema::layout::{Element, Message};
 use framewright::schema::{self, Diagnostics, Disk, IdRoom};
 use framewright::source::AtomicFile;
@@ -55,7 +56,7 @@ fn check(args: &SchemaCheck) -> Result<Outcome> {
             }
             None => "INVALID".to_owned(),
         };
-        print(&format!("{}{}: {faults}, {what}\n", listed(found), args.file.display()))?;
+        print(&format!("{}{}: {faults}, {what}\n", listed(found), crate::render::shown(&args.file)))?;
     }
     Ok(if found.is_ok() { Outcome::Fine } else { Outcome::Invalid })
 }
@@ -158,14 +159,30 @@ fn diff(args: &SchemaDiff) -> Result<Outcome> {
         print_report("schema diff", !found.is_break(), report)?;
     } else {
         let verdict = if found.is_break() { "peers BREAK" } else { "peers understand each other" };
-        print(&format!("{found}{} -> {}: {verdict}\n", args.old.display(), args.new.display()))?;
+        print(&format!(
+            "{found}{} -> {}: {verdict}\n",
+            crate::render::shown(&args.old),
+            crate::render::shown(&args.new)
+        ))?;
     }
     Ok(if found.is_break() { Outcome::Invalid } else { Outcome::Fine })
 }
 
-pub(super) fn compiled(path: &Path, packing: Packing) -> Result<Result<schema::Schema, Diagnostics>> {
+pub(crate) fn compiled(path: &Path, packing: Packing) -> Result<Result<schema::Schema, Diagnostics>> {
     readable(path)?;
     Ok(schema::check_with(&Disk, path, &packing.options()).into_result())
+}
+
+/// The schema in a recording.
+///
+/// # Errors
+/// When it holds none.
+pub(crate) fn recorded(recording: &Recording) -> Result<Result<schema::Schema, Diagnostics>> {
+    let bundle = recording.schema().ok_or_else(|| {
+        let path = recording.path().display();
+        Usage(format!("{path}: requires --schema: the recording was made without one"))
+    })?;
+    Ok(bundle.compile().into_result())
 }
 
 /// A schema that cannot be used: its faults go to standard error, so that pipes see nothing half made, or into a report.

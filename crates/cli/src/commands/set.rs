@@ -9,11 +9,12 @@ use crate::render::{count, size};
 use anyhow::{Context, Result};
 use framewright::convert::Loss;
 use framewright::edit::{Change, Edit, SetOptions, SetReport, set};
+use framewright::report::visible;
 use serde_json::json;
 
 pub(crate) fn run(args: &Set) -> Result<Outcome> {
     let changes = changes(args)?;
-    let input = Input::of(&args.file, &args.store, "set")?;
+    let input = Input::of(&args.file, &args.common.store, "set")?;
     changed(args, &changes, &input).map_err(|error| input.retold(error))
 }
 
@@ -21,13 +22,13 @@ fn changed(args: &Set, changes: &[Change], input: &Input) -> Result<Outcome> {
     let options = SetOptions::default().with_whole_messages(args.messages);
     let source = source(input)?;
     let output = args.output.as_deref();
-    let done = with_target(&args.file, input, output, args.force, |target| set(&source, target, changes, &options))?;
+    let done = with_target(&args.file, input, output, args.place, |target| set(&source, target, changes, &options))?;
     for key in &done.missing_keys {
-        aside(format_args!("fw: {key}: nothing that was selected has this key\n"));
+        aside(format_args!("fw: note: no selected object has the key {key}\n"));
     }
     let name = called(output, input);
     let outcome = report_losses(&done.losses);
-    if args.json && !is_pipe(output) {
+    if args.common.json && !is_pipe(output) {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));
         report["file"] = name.into();
@@ -61,5 +62,5 @@ fn changes(args: &Set) -> Result<Vec<Change>> {
 
 fn text(name: &str, done: &SetReport) -> String {
     let messages = count(done.messages, "message");
-    format!("wrote {name}: {} of {messages} changed, {}\n", done.changed_messages, size(done.bytes))
+    format!("wrote {}: {} of {messages} changed, {}\n", visible(name), done.changed_messages, size(done.bytes))
 }

@@ -13,17 +13,17 @@ use framewright::edit::{SplitOptions, SplitReport, split};
 use serde_json::json;
 
 pub(crate) fn run(args: &Split) -> Result<Outcome> {
-    let input = Input::of(&args.file, &args.store, "split")?;
+    let input = Input::of(&args.file, &args.common.store, "split")?;
     parted(args, &input).map_err(|error| input.retold(error))
 }
 
 fn parted(args: &Split, input: &Input) -> Result<Outcome> {
-    let names = names(&args.output, args.missing.as_deref(), args.parents)?;
-    let options = SplitOptions::new(args.select.filter()).with_existing(existing(args.force, false));
+    let names = names(&args.output, args.naming.missing.as_deref(), args.naming.parents)?;
+    let options = SplitOptions::new(args.select.filter()).with_existing(existing(args.naming.force, false));
     let source = source(input)?;
     let done = split(&source, &names, &options)?;
     let outcome = report_losses(&done.losses);
-    if args.json {
+    if args.common.json {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));
         report["format"] = json!(source.format);

@@ -5,48 +5,48 @@ use crate::args::Stats;
 use crate::exit::{Outcome, Usage};
 use crate::inputs::{Answer, Answers, Inputs};
 use crate::opened::{Opened, look_failure};
-use crate::render::{Table, count, shape};
+use crate::render::{Progress, Table, count, shape};
 use crate::selected::{KeyNotes, align, cell, json_of};
 use anyhow::Result;
-use framewright::look::{Catalog, FileRecord, LookError, StatsOptions, TensorStats, in_order};
-use framewright::query::{Item, Keys, OneObject, Path, Value};
+use framewright::look::{FileRecord, LookError, StatsOptions, TensorStats, in_order};
+use framewright::query::{Item, Keys, OneObject, Path, Record as _, Value};
 use framewright::stats::Histogram;
 use serde_json::{Map, Value as Json, json};
 use std::ops::ControlFlow;
-use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) fn run(args: &Stats) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
-    let mut answers = Answers::new("stats", args.json, &inputs);
+    let mut answers = Answers::new("stats", args.common.json, &inputs);
     let (filter, sort) = (args.select.filter(), args.columns.sort.clone());
     let keys = args.columns.keys.clone().unwrap_or_default();
     let sort = sort.iter().flat_map(|sort| sort.paths());
     let notes = Mutex::new(KeyNotes::new(filter.paths().chain(keys.paths()).chain(sort)));
-    let mut rows = Vec::new();
+    let (mut rows, progress) = (Vec::new(), Progress::bytes());
     for word in &inputs.words {
-        let found = Opened::open(word, &args.store, "stats")
-            .and_then(|opened| file(args, word, &opened, &notes).map_err(|error| opened.retold(error)));
+        let found = Opened::open(word, &args.common.store, "stats")
+            .and_then(|opened| file(args, &opened, &notes, &progress).map_err(|error| opened.retold(error)));
         match found {
-            Err(error) => answers.take(word, Err(error))?,
-            Ok(found) if args.json => {
+            Err(error) => progress.aside(|| answers.take(word, Err(error)))?,
+            Ok(found) if args.common.json => {
                 let outcome = found.outcome();
                 answers.take(word, Ok(Answer { outcome, ..Answer::json(found.json(&keys)) }))?;
             }
             Ok(found) => {
                 for (place, error) in &found.faults {
                     let error = anyhow::Error::msg(format!("{place}: {error}"));
-                    answers.fail(word, &error);
+                    progress.aside(|| answers.fail(word, &error));
                 }
                 rows.extend(found.rows);
             }
         }
     }
-    if !args.json {
+    progress.clear();
+    if !args.common.json {
         sort_rows(args, &mut rows);
         print(&text(args, &rows, inputs.several, &keys))?;
     }
-    notes.into_inner().unwrap_or_else(PoisonError::into_inner).tell(args.json);
+    notes.into_inner().unwrap_or_else(PoisonError::into_inner).tell(args.common.json);
     answers.finish()
 }
 
@@ -56,6 +56,8 @@ struct Row {
     keys: Vec<Option<Value<'static>>>,
     /// Whether its file has messages.
     in_message: bool,
+    /// How far its file is read when it is done.
+    end: u64,
     stats: TensorStats,
 }
 
@@ -102,19 +104,24 @@ impl Found {
 }
 
 /// The selected tensors of a file, read by several threads.
-fn file(args: &Stats, word: &FilePath, opened: &Opened, notes: &Mutex<KeyNotes>) -> Result<Found> {
+fn file(args: &Stats, opened: &Opened, notes: &Mutex<KeyNotes>, progress: &Progress) -> Result<Found> {
     let catalog = &opened.catalog;
     if let Some(message) = args.message
         && message >= catalog.record_count()
     {
-        let text = format!("{}: no message {message}: the file has {}", word.display(), catalog.record_count());
+        let held = count(catalog.record_count(), "message");
+        let text = format!("{}: message {message} does not exist: the file has {held}", catalog.name());
         return Err(Usage(text).into());
     }
     let mut options = StatsOptions::new();
     options.bins = args.histogram.then_some(args.bins);
     options.range = args.range;
     let filter = args.select.filter();
-    let jobs = Records { catalog, next: args.message.unwrap_or(0), only: args.message.is_some() }.flat_map(|record| {
+    let records: Box<dyn Iterator<Item = _> + Send> = match args.message {
+        Some(message) => Box::new(std::iter::once_with(move || catalog.record(message))),
+        None => Box::new(catalog.records_where(&filter)),
+    };
+    let jobs = records.flat_map(|record| {
         let objects = match &record {
             Err(_) => vec![0],
             Ok(record) => {
@@ -133,7 +140,9 @@ fn file(args: &Stats, word: &FilePath, opened: &Opened, notes: &Mutex<KeyNotes>)
                 let owned = |path: &Path| item.lookup(path).map(Value::into_owned);
                 let order = args.columns.sort.as_ref().map(|sort| sort.row(&item)).unwrap_or_default();
                 let keys = args.columns.keys.iter().flat_map(Keys::paths).map(owned).collect();
-                Ok(Row { order, keys, in_message: record.survey().is_some(), stats })
+                let span = record.span();
+                let share = span.len() as f64 * (object + 1) as f64 / record.object_count().max(1) as f64;
+                Ok(Row { order, keys, in_message: record.survey().is_some(), end: span.start + share as u64, stats })
             }
             Err(error) => Err(Broken::Tensor(place(&record, object), error)),
         },
@@ -148,7 +157,10 @@ fn file(args: &Stats, word: &FilePath, opened: &Opened, notes: &Mutex<KeyNotes>)
     let mut fatal = None;
     in_order(jobs, threads, work, |result| {
         match result {
-            Ok(row) => found.rows.push(row),
+            Ok(row) => {
+                progress.show(row.end, catalog.file_len(), catalog.name());
+                found.rows.push(row);
+            }
             Err(Broken::Tensor(_, error)) if error.is_misuse() => {
                 fatal = Some(Arc::new(error));
                 return ControlFlow::Break(());
@@ -167,7 +179,7 @@ fn file(args: &Stats, word: &FilePath, opened: &Opened, notes: &Mutex<KeyNotes>)
             Err(error) => anyhow::Error::msg(error.to_string()),
         });
     }
-    if args.json {
+    if args.common.json {
         sort_rows(args, &mut found.rows);
     }
     Ok(found)
@@ -176,26 +188,6 @@ fn file(args: &Stats, word: &FilePath, opened: &Opened, notes: &Mutex<KeyNotes>)
 enum Broken {
     Read(Arc<LookError>),
     Tensor(String, LookError),
-}
-
-/// The records of a catalog, or one of them.
-struct Records<'c> {
-    catalog: &'c Catalog,
-    next: usize,
-    only: bool,
-}
-
-impl Iterator for Records<'_> {
-    type Item = std::result::Result<FileRecord, LookError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let index = self.next;
-        if index >= self.catalog.record_count() {
-            return None;
-        }
-        self.next = if self.only { usize::MAX } else { index + 1 };
-        Some(self.catalog.record(index))
-    }
 }
 
 fn place(record: &FileRecord, object: usize) -> String {

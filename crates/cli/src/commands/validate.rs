@@ -4,42 +4,55 @@ use crate::args::{Mode, Rules, Validate};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use crate::inputs::{Answer, Answers, Inputs};
-use crate::render::count;
+use crate::render::{Progress, count};
 use anyhow::Result;
 use framewright::bintensors::Profile;
 use framewright::bintensors::validate as bintensors;
 use framewright::convert::Format;
 use framewright::look::in_order;
-use framewright::report::{Report, Severity};
+use framewright::report::{Report, Severity, visible};
+use framewright::source::Watch;
 use framewright::tensogram::{FileReport, ValidateMode, ValidateOptions, validate_file};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Validate) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
-    let mut answers = Answers::new("validate", args.json, &inputs);
+    let mut answers = Answers::new("validate", args.common.json, &inputs);
+    let progress = Arc::new(Progress::bytes());
+    let total = inputs.words.iter().filter_map(|word| std::fs::metadata(word).ok()).map(|found| found.len()).sum();
     let check = |word: &PathBuf| {
-        let input = Input::of(word, &args.store, "validate");
-        let answer = input.and_then(|input| file(args, &input).map_err(|error| input.retold(error)));
+        let input = Input::of(word, &args.common.store, "validate");
+        let answer = input.and_then(|input| {
+            let watch = match total {
+                0 => progress.watch(input.name()),
+                _ => progress.part(input.name(), total),
+            };
+            file(args, &input, watch).map_err(|error| input.retold(error))
+        });
         (word.clone(), answer)
     };
     // One file needs no thread, and standard input must not be read by two.
     let threads = if inputs.words.len() == 1 { 1 } else { args.threads.count()? };
     let mut ended = Ok(());
     in_order(inputs.words.iter(), threads, check, |(word, answer)| {
-        ended = answers.take(&word, answer);
+        ended = progress.aside(|| answers.take(&word, answer));
         if ended.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     ended?;
     answers.finish()
 }
 
-fn file(args: &Validate, input: &Input) -> Result<Answer> {
+fn file(args: &Validate, input: &Input, watch: Watch) -> Result<Answer> {
     let format = input.looked_format()?;
     if format != Format::Tensogram {
-        return tensors(args, input, format);
+        let answer = tensors(args, input, format);
+        let len = std::fs::metadata(input.path()).map_or(0, |found| found.len());
+        watch.tell(len, len);
+        return answer;
     }
     let mode = match args.mode {
         Mode::Quick => ValidateMode::Quick,
@@ -51,12 +64,13 @@ fn file(args: &Validate, input: &Input) -> Result<Answer> {
         return Err(Usage("--rules compat applies to BinTensors files only".to_owned()).into());
     }
     let canonical = args.rules == Some(Rules::Canonical);
-    let mut report = validate_file(input.path(), &ValidateOptions { canonical, ..ValidateOptions::mode(mode) })?;
+    let mut report = validate_file(input.path(), &ValidateOptions { canonical, watch, ..ValidateOptions::mode(mode) })?;
     if let Some(expected) = args.expect_messages {
         report.expect_messages(expected);
     }
     let outcome = if report.is_ok() { Outcome::Fine } else { Outcome::Invalid };
-    let answer = if args.json { Answer::json(json(input, &report)) } else { Answer::text(text(&report, input.name())) };
+    let answer =
+        if args.common.json { Answer::json(json(input, &report)) } else { Answer::text(text(&report, input.name())) };
     Ok(Answer { outcome, ..answer })
 }
 
@@ -76,7 +90,7 @@ fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Answer> {
         Ok(report) => report,
         Err(error) => return input.named(error),
     };
-    let answer = if args.json {
+    let answer = if args.common.json {
         let counted = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
         let found = json!({
             "file": input.name(),
@@ -118,7 +132,8 @@ fn report_text(report: &Report, name: &str) -> String {
     let of = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
     let _ = writeln!(
         text,
-        "{name}: {}, {}: {}",
+        "{}: {}, {}: {}",
+        visible(name),
         count(of(Severity::Error), "error"),
         count(of(Severity::Warning), "warning"),
         if report.is_ok() { "valid" } else { "INVALID" }
@@ -137,7 +152,8 @@ pub(super) fn text(report: &FileReport, name: &str) -> String {
     let verified = report.messages.iter().filter(|(_, message)| message.hash_verified).count();
     let _ = writeln!(
         text,
-        "{name}: {}, {}, {}, {}, {} verified by digest: {}",
+        "{}: {}, {}, {}, {}, {} verified by digest: {}",
+        visible(name),
         count(report.messages.len(), "message"),
         count(objects, "object"),
         count(errors, "error"),

@@ -7,7 +7,7 @@ mod table;
 
 pub(crate) use hex::{byte_map, byte_map_by};
 pub(crate) use paint::{Ink, findings_error};
-pub(crate) use progress::Progress;
+pub(crate) use progress::{Progress, heard};
 pub(crate) use table::{Table, middle};
 
 /// A number of bytes for people: exact below a kibibyte, three digits above.
@@ -52,6 +52,11 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
             (bytes.is_finite() && bytes < u64::MAX as f64).then_some(bytes as u64)
         }
     }
+}
+
+/// A path as text shows it.
+pub(crate) fn shown(path: &std::path::Path) -> String {
+    framewright::report::visible(&path.display().to_string()).into_owned()
 }
 
 /// A shape for people.

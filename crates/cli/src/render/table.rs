@@ -3,6 +3,7 @@
 use super::Ink;
 use crate::terminal::Terminal;
 use framewright::report::visible;
+use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A table under construction: a head and rows of cells.
@@ -40,7 +41,11 @@ impl Table {
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         // Names come from files: what would move the cursor or colour the terminal is spelled out.
-        let cells: Vec<String> = cells.into_iter().map(|cell| visible(&cell).into_owned()).collect();
+        let shown = |cell: String| match visible(&cell) {
+            Cow::Borrowed(_) => cell,
+            Cow::Owned(spelled) => spelled,
+        };
+        let cells: Vec<String> = cells.into_iter().map(shown).collect();
         self.expect(&cells);
         self.rows.push(cells);
     }
@@ -48,7 +53,7 @@ impl Table {
     /// Makes room for a row that is to come.
     pub(crate) fn expect(&mut self, cells: &[impl AsRef<str>]) {
         for (width, cell) in self.widths.iter_mut().zip(cells) {
-            *width = cell.as_ref().width().max(*width);
+            *width = columns(cell.as_ref()).max(*width);
         }
     }
 
@@ -58,29 +63,47 @@ impl Table {
         let mut text = String::new();
         if !std::mem::replace(&mut self.head_shown, true) {
             let head: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
-            text.push_str(&Ink::Head.paint(&self.line(&head, &widths)));
+            let mut line = String::new();
+            self.line(&mut line, &head, &widths);
+            text.push_str(&Ink::Head.paint(&line));
             text.push('\n');
         }
         for row in std::mem::take(&mut self.rows) {
-            text.push_str(&self.line(&row, &widths));
+            self.line(&mut text, &row, &widths);
             text.push('\n');
         }
         text
     }
 
-    fn line(&self, cells: &[String], widths: &[usize]) -> String {
-        let last = cells.len().saturating_sub(1);
-        let cells = cells.iter().zip(widths).zip(&self.columns).enumerate();
-        let cells = cells.map(|(place, ((cell, width), (_, align)))| {
-            let cell = middle(cell, *width);
-            let pad = " ".repeat(width.saturating_sub(cell.width()));
-            match align {
-                Align::Left if place == last => cell,
-                Align::Left => cell + &pad,
-                Align::Right => pad + &cell,
+    /// Adds the text of one row.
+    fn line(&self, text: &mut String, cells: &[String], widths: &[usize]) {
+        let start = text.len();
+        for (place, ((cell, width), (_, align))) in cells.iter().zip(widths).zip(&self.columns).enumerate() {
+            if place > 0 {
+                text.push_str("  ");
             }
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+            let (cell, taken) = match columns(cell) {
+                taken if taken <= *width => (Cow::Borrowed(cell.as_str()), taken),
+                _ => {
+                    let short = middle(cell, *width);
+                    let taken = short.width();
+                    (Cow::Owned(short), taken)
+                }
+            };
+            let pad = std::iter::repeat_n(' ', width.saturating_sub(taken));
+            match align {
+                Align::Left => {
+                    text.push_str(&cell);
+                    text.extend(pad);
+                }
+                Align::Right => {
+                    text.extend(pad);
+                    text.push_str(&cell);
+                }
+            }
+        }
+        let end = text.trim_end().len().max(start);
+        text.truncate(end);
     }
 
     /// The widths of the columns, of which the widest columns of text give way until the line fits.
@@ -96,6 +119,11 @@ impl Table {
         }
         widths
     }
+}
+
+/// How many columns of a terminal a text takes.
+fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
 }
 
 /// `text` in at most `width` columns; the middle of a longer one is left out, as both ends of names tell them apart.

@@ -190,7 +190,7 @@ fn what_cannot_be_done_is_said() {
     for command in ["info", "ls", "validate"] {
         let run = fw(folder.path(), &format!("{command} net.bin"));
         let hint = "\nhint: for a struct-frame capture, add --schema FILE to fw info\n";
-        assert!(run.code == 1 && run.err.contains("no known format") && run.err.ends_with(hint), "{}", run.err);
+        assert!(run.code == 1 && run.err.contains("unknown format") && run.err.ends_with(hint), "{}", run.err);
     }
     let run = fw(folder.path(), "info s.sf");
     assert!(run.err.ends_with("\nhint: check a struct-frame schema with fw schema check\n"), "{}", run.err);
@@ -198,7 +198,7 @@ fn what_cannot_be_done_is_said() {
         (
             "decode text.bin -s s.sf",
             1,
-            "fw: text.bin: no profile fits: 17 bytes hold no frame of a message that the schema has; say --profile if they should\n",
+            "fw: text.bin: no profile matches: 17 bytes contain no frame of a message in the schema\nhint: choose a profile with --profile\n",
         ),
         ("decode absent.bin -s s.sf", 2, "fw: absent.bin: No such file or directory (os error 2)\n"),
         (

@@ -97,7 +97,7 @@ fn set() {
     assert_eq!(step(at, "piped.tgm", 0), Some(Value::Integer(3)));
     fine(at, "validate piped.tgm --mode full");
     let run = fw(at, "set f.tgm -i -d mars.none");
-    assert_eq!(run.err, "fw: mars.none: nothing that was selected has this key\n");
+    assert_eq!(run.err, "fw: note: no selected object has the key mars.none\n");
     assert_eq!((run.code, run.text()), (0, "wrote f.tgm: 0 of 4 messages changed, 33.5 KiB\n"));
 }
 
@@ -132,7 +132,7 @@ fn set_refuses() {
     assert_eq!(fw(at, "set f.tgm -s a=1").code, 2, "an output or --in-place is needed");
     assert_eq!(fw(at, "set f.tgm o.tgm -i -s a=1").code, 2, "not both");
     let run = fed(at, "set - -i -s a=1", &before);
-    assert_eq!(run.err, "fw: -: only a file of this machine can be changed in place\n");
+    assert_eq!(run.err, "fw: -: only a local file can be changed in place\n");
     assert_eq!(std::fs::read(at.join("f.tgm")).unwrap(), before);
     assert!(!at.join("o.tgm").exists());
     assert_eq!(std::fs::read_dir(at).unwrap().count(), 3, "nothing is left behind");
@@ -148,7 +148,7 @@ fn copy() {
                 wrote out/10u-000.tgm: 1 message, 1 object, 8.39 KiB\n\
                 wrote out/2t-006.tgm: 1 message, 1 object, 8.39 KiB\n\
                 wrote out/10u-006.tgm: 1 message, 1 object, 8.39 KiB\n\
-                4 files, 4 of 4 messages, 4 objects, 33.6 KiB\n";
+                4 files from 4 messages: 4 objects, 33.6 KiB\n";
     prints(at, "copy f.tgm out/[mars.param]-[mars.step:03].tgm --parents", text);
     let report = fine(at, "copy p.tgm one.tgm --objects -w mars.param=lsm --json").json();
     assert_eq!((&report["copied_messages"], &report["files"][0]["objects"]), (&1.into(), &1.into()));

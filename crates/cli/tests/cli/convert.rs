@@ -61,9 +61,9 @@ fw: lost metadata: run, source
         assert!(["messages", "encoding"].iter().all(|feature| features.contains(&(*feature).into())), "{features:?}");
     }
     let run = fw(folder.path(), "convert fw-tour/forecast.tgm again.npz");
-    let note = "fw: note, encoding: shuffle+zstd is not kept: elements are written as they decode (3 tensors: \"0/sd\", \"1/sd\", \"2/sd\")\n";
+    let note = "fw: note, encoding: shuffle+zstd is not kept: elements are written decoded (3 tensors: \"0/sd\", \"1/sd\", \"2/sd\")\n";
     assert!(run.err.contains(note), "{}", run.err);
-    assert!(run.err.contains("3 messages become one list, and one message in a Tensogram file;"), "{}", run.err);
+    assert!(run.err.contains("3 messages become one list;"), "{}", run.err);
 }
 
 /// What is there stays there; what would do nothing is refused; faults name their file, once.
@@ -76,7 +76,7 @@ fn refusals() {
         ("convert f32_hash.tgm there.npz", "fw: there.npz: already exists; use --force to overwrite it\n"),
         (
             "convert f32_hash.tgm f32_hash.tgm",
-            "fw: f32_hash.tgm: a file is not converted onto itself; name another output\n",
+            "fw: f32_hash.tgm: input and output are the same file; name another output\n",
         ),
         ("convert f32_hash.tgm x.npz --align 64", "fw: alignment is for BinTensors files; the output is npz\n"),
         (
@@ -85,7 +85,7 @@ fn refusals() {
         ),
         (
             "convert all.bt x.tgm --max-shard-size 50",
-            "fw: Tensogram files are not split; choose BinTensors or safetensors\n",
+            "fw: Tensogram files cannot be split; choose BinTensors or safetensors\n",
         ),
         ("convert f32_hash.tgm absent/x.bt", "fw: absent/x.bt: No such file or directory (os error 2)\n"),
         ("convert f32_hash.tgm absent/x.npz", "fw: absent/x.npz: No such file or directory (os error 2)\n"),

@@ -35,6 +35,14 @@ fn payload(path: &Path, message: usize, object: usize) -> usize {
     TensogramFile::open(path).unwrap().object_head(message, object).unwrap().parts.region.start as usize
 }
 
+/// Codecs and payload of an object, as they are stored.
+fn stored(path: &Path, message: usize, object: usize) -> (String, Vec<u8>) {
+    let head = TensogramFile::open(path).unwrap().object_head(message, object).unwrap();
+    let (start, end) = (head.parts.region.start as usize, head.parts.region.end as usize);
+    let codecs = head.descriptor.stages().collect::<Vec<_>>().join("+");
+    (codecs, std::fs::read(path).unwrap()[start..end].to_vec())
+}
+
 #[test]
 fn a_copy_keeps_messages_names_and_codecs() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,6 +72,17 @@ fn a_copy_keeps_messages_names_and_codecs() {
     assert_eq!(run.code, 0, "{}", run.err);
     assert_eq!(TensogramFile::open(at.join("joined.tgm")).unwrap().message_count().unwrap(), 1);
     assert!(fine(at, "ls joined.tgm").text().contains("2/flags"));
+    // Frames are moved: every object keeps its codec, its bytes and its digest.
+    for (place, (message, object)) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)].into_iter().enumerate() {
+        let (was, is) = (stored(&at.join("a.tgm"), message, object), stored(&at.join("joined.tgm"), 0, place));
+        assert_eq!(was, is, "message {message}, object {object}");
+    }
+    fine(at, "validate joined.tgm --mode full");
+    let extra = fine(at, "get joined.tgm -p _extra_.centre,name,step --default none");
+    assert_eq!(extra.text().lines().nth(2), Some("test 1/2t 1"));
+    let both = fw(at, "convert a.tgm both.tgm --join-messages --drop-codecs");
+    assert_eq!(both.code, 0, "{}", both.err);
+    assert!(TensogramFile::open(at.join("both.tgm")).unwrap().object_head(0, 2).unwrap().descriptor.is_raw());
 
     for flag in ["--join-messages", "--drop-codecs"] {
         let run = fw(at, &format!("convert a.tgm x.npz {flag}"));
@@ -104,6 +123,26 @@ fn damage_is_not_copied_and_names_its_message() {
         let listed = fine(at, &format!("ls {output}"));
         assert_eq!(listed.text().lines().count(), 6, "{}", listed.text());
     }
+    for (message, object) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)] {
+        let (was, is) = (stored(&at.join("a.tgm"), message, object), stored(&at.join("s.tgm"), message, object));
+        assert_eq!(was, is, "message {message}, object {object}");
+    }
+    fine(at, "validate s.tgm --mode full");
+    let run = fw(at, "convert bad.tgm sj.tgm --missing skip --join-messages");
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert_eq!(stored(&at.join("sj.tgm"), 0, 4), stored(&at.join("a.tgm"), 2, 0));
+
+    // A message that lost everything is not written, and a file that did is an error.
+    bytes[payload(&at.join("a.tgm"), 2, 0)] ^= 1;
+    std::fs::write(at.join("worse.tgm"), &bytes).unwrap();
+    let run = fw(at, "convert worse.tgm w.tgm --missing skip");
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert_eq!(TensogramFile::open(at.join("w.tgm")).unwrap().message_count().unwrap(), 2);
+    let last = TensogramFile::open(at.join("a.tgm")).unwrap().message_layouts().unwrap()[2];
+    std::fs::write(at.join("lost.tgm"), &bytes[last.start as usize..]).unwrap();
+    let run = fw(at, "convert lost.tgm l.tgm --missing skip --json");
+    assert_eq!((run.code, &run.json()["error"]["code"]), (1, &"nothing_readable".into()), "{}", run.text());
+    assert!(!at.join("l.tgm").exists());
 }
 
 /// The same fault, the same code: by path or from standard input, whatever the command.

@@ -97,12 +97,40 @@ fn names_from_files_are_never_printed_raw() {
             "convert {} out.tgm --force",
             "convert {} out.tgm --force --missing skip",
             "recover {} -o out.tgm --force",
+            "get {} -p name",
+            "get {} -p nome",
+            "ls {} -p name,shape --sort name",
+            "ls {} --messages",
+            "ls {} --count -p name",
+            "dump {} -p name",
+            "dump {} --data",
+            "dump {} --frames",
+            "stats {} --histogram",
+            "plot {}",
+            "plot {} --kind histogram",
+            "plot {} -o out.svg --force",
+            "plot {} -o [name].svg --force",
+            "set {} out.X --force -s units=K",
+            "set {} out.X --force -s name=x",
+            "copy {} out.X --force",
+            "copy {} out.X --force -w nome=x",
+            "copy {} copied-[name].X --force",
+            "merge {} -o out.X --force",
+            "merge {} {} -o out.X --force --strategy error",
+            "split {} -o out.X --force",
+            "split {} -o [name].X --force",
+            "reshuffle {} -o out.X --force",
+            "recode {} out.X --force --compress lz4",
+            "recode {} out.X --force --pack 8",
+            "recode {} --dry-run --zfp rate=8 --keep-unsupported",
         ] {
             for json in ["", " --json"] {
-                if line.starts_with("cat") && !json.is_empty() {
+                let text_only = line.starts_with("cat") || line.starts_with("plot") && !line.contains(" -o ");
+                if text_only && !json.is_empty() {
                     continue;
                 }
-                let line = format!("{}{json}", line.replace("{}", file));
+                let ending = file.rsplit('.').next().unwrap();
+                let line = format!("{}{json}", line.replace("{}", file).replace(".X", &format!(".{ending}")));
                 let run = fw(at, &line);
                 let shown = format!("{}{}", run.text(), run.err);
                 assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "fw {line}: {shown:?}");
@@ -112,7 +140,39 @@ fn names_from_files_are_never_printed_raw() {
             }
         }
     }
-    assert!(seen > 40, "the name is shown where it belongs: {seen}");
+    assert!(seen > 120, "the name is shown where it belongs: {seen}");
+    // Nothing was written under such a name, and nothing outside of the folder.
+    for entry in std::fs::read_dir(at).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(!name.chars().any(char::is_control), "{name:?}");
+    }
+    // Files may have such names, too.
+    let path = at.join("odd\u{1b}[31m\nname.tgm");
+    std::fs::copy(at.join("e.tgm"), &path).unwrap();
+    for words in [
+        &["info", "ODD"][..],
+        &["validate", "ODD"],
+        &["ls", "ODD", "e.tgm"],
+        &["dump", "ODD", "e.tgm"],
+        &["stats", "ODD", "e.tgm"],
+        &["diff", "ODD", "e.tgm"],
+        &["set", "ODD", "-i", "-s", "units=K"],
+        &["copy", "e.tgm", "ODD", "--force"],
+        &["merge", "e.tgm", "-o", "ODD", "--force"],
+        &["split", "e.tgm", "-o", "ODD", "--force"],
+        &["reshuffle", "ODD", "-i"],
+        &["recode", "ODD", "-i", "--compress", "lz4"],
+        &["recover", "e.tgm", "-o", "ODD", "--force"],
+        &["convert", "e.tgm", "ODD", "--force"],
+    ] {
+        let words: Vec<String> = words.iter().map(|word| word.replace("ODD", path.to_str().unwrap())).collect();
+        let run = super::fw_words(at, &words);
+        // Templates refuse control characters.
+        assert!(matches!(run.code, 0..=2), "fw {words:?}: {}", run.err);
+        assert!(!run.err.chars().any(|c| c.is_control() && c != '\n'), "fw {words:?}: {:?}", run.err);
+        assert!(!run.text().chars().any(|c| c.is_control() && c != '\n'), "fw {words:?}: {:?}", run.text());
+        assert!(!run.text().contains("\nname.tgm"), "fw {words:?}: {:?}", run.text());
+    }
     assert!(fine(at, "ls e.tgm").text().contains("a\\nb\\u{1b}[31mRED\\u{1b}]0;title\\u{7}"));
     let (code, out, _) = piped(at, "ls -", "e.tgm");
     let out = String::from_utf8(out).unwrap();

@@ -88,7 +88,7 @@ fn files_that_are_nothing() {
             (
                 1,
                 "text.txt",
-                "fw: text.txt: no known format: not Tensogram, BinTensors, safetensors, npy, npz or GGUF; found 70 6c 61 69 \
+                "fw: text.txt: unknown format: not Tensogram, BinTensors, safetensors, npy, npz or GGUF; found 70 6c 61 69 \
                  6e 20 77 6f 72 64 73 20 69 6e 20 61 at byte 0\n",
             ),
         ] {

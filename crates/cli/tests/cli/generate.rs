@@ -170,3 +170,86 @@ fn comments_and_spelling() {
         assert!(!text.contains("FIX_2_D") && !text.contains("I_PV4"), "{path}");
     }
 }
+
+/// Several schemas at once, or one run after the other: every package stays.
+#[test]
+fn packages_of_several_schemas_stay_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("a.proto"), "package aaa;\nmessage A { option msgid = 1; uint8 x = 1; }\n").unwrap();
+    fs::write(at.join("b.proto"), "package bbb;\nmessage B { option msgid = 2; uint8 x = 1; }\n").unwrap();
+    fine(at, "gen a.proto b.proto --lang rust,python,ts,js,c,cpp,csharp -o once");
+    fine(at, "gen a.proto --lang rust,python,ts,js,c,cpp,csharp -o twice");
+    fine(at, "gen b.proto --lang rust,python,ts,js,c,cpp,csharp -o twice");
+    let read = |path: &str| fs::read_to_string(at.join(path)).expect(path);
+    for index in ["rust/mod.rs", "python/__init__.py", "ts/index.ts", "js/index.js"] {
+        let text = read(&format!("twice/{index}"));
+        assert!(text.contains("aaa") && text.contains("bbb"), "{index}: {text}");
+        assert_eq!(text, read(&format!("once/{index}")), "{index}");
+    }
+    assert!(
+        read("twice/rust/structframe.schemas").ends_with("\nrust packed ../../a.proto\nrust packed ../../b.proto\n")
+    );
+    fine(at, "gen a.proto --lang rust,python,ts,js -o twice --check");
+    fine(at, "gen b.proto a.proto --lang rust -o twice/rust --check");
+
+    // Another file with the same package takes the place of the first.
+    fs::write(at.join("a2.proto"), "package aaa;\nmessage A { option msgid = 1; uint16 x = 1; }\n").unwrap();
+    fine(at, "gen a2.proto --lang rust -o twice/rust");
+    assert!(
+        read("twice/rust/structframe.schemas").ends_with("\nrust packed ../../b.proto\nrust packed ../../a2.proto\n")
+    );
+    assert!(read("twice/rust/aaa.rs").contains("u16"));
+
+    // Of two messages with one id the first keeps it, with a warning; what changes the wire is refused.
+    fs::write(at.join("clash.proto"), "package clash;\nmessage C { option msgid = 2; uint8 x = 1; }\n").unwrap();
+    let run = fw(at, "gen b.proto clash.proto --lang rust -o clash");
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("effective id 2 (0x0002) of `C` is also that of `bbb.B`"), "{}", run.err);
+    assert!(read("clash/mod.rs").contains("pub mod clash;") && !read("clash/mod.rs").contains("clash::C"));
+    let run = fw(at, "gen a2.proto --lang python --no-packed -o twice/python");
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("generated without --no-packed; this run is with it"), "{}", run.err);
+
+    // A schema that is gone is told, and takes its packages with it.
+    fs::remove_file(at.join("b.proto")).unwrap();
+    let run = fw(at, "gen a2.proto --lang rust -o twice/rust");
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("b.proto") && run.err.contains("no longer exists"), "{}", run.err);
+    assert!(!read("twice/rust/mod.rs").contains("bbb"));
+}
+
+/// Code with its runtime beside it: a binary crate that depends on nothing and uses little of it, without a warning.
+#[test]
+fn standalone_rust_needs_no_crate() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fw-gen-standalone");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("src")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::copy(root.join("examples/struct-frame/robot.proto"), folder.join("robot.proto")).unwrap();
+    fine(&folder, "gen robot.proto --lang rust --standalone -o src/generated");
+    let program = "mod generated;\nuse generated::robot::{GoTo, Vector3};\n\
+                   use generated::runtime::{Event, Frames, Header, Profile, read_message, write_message};\n\
+                   fn main() {\n    let order = GoTo { target: Vector3 { x: 1.0, y: 2.0, z: 3.0 }, speed: 0.5 };\n    \
+                   let framing = Profile::Standard.framing();\n    let mut out = [0; 64];\n    \
+                   let frame = write_message(framing, Header::default(), &order, &mut out).unwrap();\n    \
+                   for event in Frames::new(framing, generated::MESSAGES, frame) {\n        \
+                   if let Event::Frame(frame) = event {\n            \
+                   println!(\"{}\", read_message::<GoTo>(framing, &frame).unwrap() == order);\n        }\n    }\n}\n";
+    fs::write(folder.join("src/main.rs"), program).unwrap();
+    for edition in ["2021", "2024"] {
+        let manifest = format!(
+            "[package]\nname = \"standalone\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\n\n[workspace]\n\n\
+             [lints.rust]\nwarnings = \"deny\"\n"
+        );
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["run", "--offline", "--quiet"]).current_dir(&folder);
+        let output = cargo.env("CARGO_TARGET_DIR", folder.with_file_name("rust-target")).output().unwrap();
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{edition}: {words}");
+        assert_eq!((words.as_str(), output.stdout.as_slice()), ("", &b"true\n"[..]), "{edition}");
+    }
+    let run = fw(&folder, "gen robot.proto --lang c --standalone -o out");
+    assert_eq!((run.code, run.err.as_str()), (2, "fw: --standalone applies to Rust; --lang does not include rust\n"));
+}

@@ -67,11 +67,11 @@ fn it_converts_and_is_not_written() {
     let at = folder.path();
     write(at);
     let run = fw(at, "convert m.gguf m.tgm");
-    let note = "fw: note, encoding: Q8_0 is not kept: elements are written as they decode (\"q\")\n";
+    let note = "fw: note, encoding: Q8_0 is not kept: elements are written decoded (\"q\")\n";
     assert_eq!((run.code, run.text(), run.err.as_str()), (0, "wrote m.tgm: 3 tensors, 296 B\n", note));
     assert!(fine(at, "diff m.gguf m.tgm").text().ends_with("3 tensors: 3 identical, 0 different\n"));
     let run = fw(at, "convert m.tgm new.gguf");
-    let words = "fw: GGUF files are read, not written; choose Tensogram, BinTensors, safetensors, npy or npz\n";
+    let words = "fw: GGUF files can be read but not written; choose Tensogram, BinTensors, safetensors, npy or npz\n";
     assert_eq!((run.code, run.err.as_str()), (2, words));
     assert_eq!(fw(at, "convert m.tgm x --to gguf").code, 2);
     // Cut short in the last tensor.

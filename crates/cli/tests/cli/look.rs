@@ -66,7 +66,7 @@ fn files() -> TempDir {
 
 /// A command prints what the file `looks/NAME.txt` says.
 #[track_caller]
-fn looks(folder: &Path, name: &str, line: &str) {
+pub(super) fn looks(folder: &Path, name: &str, line: &str) {
     let run = fw_with(folder, line, &[("COLUMNS", "80")]);
     let mut found = format!("$ fw {line}\n{}", run.text());
     if !run.err.is_empty() {

@@ -10,8 +10,12 @@ mod defects;
 mod failures;
 mod generate;
 mod gguf;
+#[cfg(feature = "link")]
+mod links;
 mod look;
 mod outputs;
+#[cfg(target_os = "linux")]
+mod pages;
 mod pipe;
 mod planned;
 mod recover;
@@ -19,7 +23,9 @@ mod reference;
 mod remote;
 mod schema;
 mod signals;
+mod snapshots;
 mod special;
+mod telemetry;
 mod tensogram;
 mod tensors;
 #[cfg(target_os = "linux")]

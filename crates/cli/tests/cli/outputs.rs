@@ -67,7 +67,7 @@ fn urls_are_not_written() {
 fn shards_larger_than_asked_for() {
     let folder = folder();
     let run = fw(folder.path(), "convert f.tgm f.bt --max-shard-size 5");
-    let note = "fw: note, shard size: a tensor is not split; larger than 5 bytes, it makes a larger file (\"";
+    let note = "fw: note, shard size: tensors are not split: one larger than 5 bytes makes a larger file (\"";
     assert!(run.code == 0 && run.err.starts_with(note), "{} {}", run.code, run.err);
     let notes = fw(folder.path(), "convert f.tgm g.bt --max-shard-size 5 --json").json()["notes"].clone();
     assert_eq!((&notes[0]["feature"], &notes[0]["count"]), (&"shard_size".into(), &1.into()));

@@ -79,7 +79,7 @@ fn standard_input_is_converted_compared_and_recovered() {
     let (code, out, err) = piped(path, "convert - c.bt --json", "words");
     let json: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
     assert_eq!((code, err.as_str(), &json["error"]["code"]), (Some(1), "", &"unknown_format".into()));
-    assert!(json["error"]["message"].as_str().expect("text").starts_with("standard input: no known format"), "{json}");
+    assert!(json["error"]["message"].as_str().expect("text").starts_with("standard input: unknown format"), "{json}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn recover() {
     let junk = [&message[..], &[7; 100], &message].concat();
     std::fs::write(at("junk.tgm"), junk).unwrap();
     let run = fw(folder.path(), "recover junk.tgm -o junk-good.tgm");
-    assert!(run.err.contains("100 bytes behind message 0 belong to no message"), "{}", run.err);
+    assert!(run.err.contains("100 bytes after message 0 are not part of any readable message"), "{}", run.err);
 
     damaged.truncate(message.len());
     damaged[0] = b'X';

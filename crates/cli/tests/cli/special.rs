@@ -4,23 +4,105 @@ use super::{fine, fw, vectors};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const COMMANDS: &[&str] = &["info", "ls", "dump", "validate", "cat"];
+/// Every command that reads a file, with X in its place.
+const COMMANDS: &[&str] = &[
+    "info X",
+    "ls X",
+    "get X -p name",
+    "dump X",
+    "dump X --hex",
+    "dump X --frames",
+    "validate X",
+    "stats X",
+    "plot X",
+    "cat X",
+    "diff X f.tgm",
+    "diff f.tgm X",
+    "convert X o.npz",
+    "recover X -o o.tgm",
+    "set X o.tgm -s a=1",
+    "set X -i -s a=1",
+    "copy X o.tgm",
+    "merge f.tgm X -o o.tgm",
+    "split X -o o.tgm",
+    "reshuffle X -o o.tgm",
+    "recode X o.tgm --compress lz4",
+    "encode X -s s.sf -p standard -o o.bin",
+    "decode f.tgm -s X",
+    "schema check X",
+    "gen X --lang c -o o",
+];
+
+/// A folder with a message and a schema.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::copy(vectors("tensogram").join("f32_hash.tgm"), folder.path().join("f.tgm")).expect("copied");
+    std::fs::write(folder.path().join("s.sf"), "package p; message Ping { option msgid = 1; uint8 seq = 1; }")
+        .expect("written");
+    folder
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
 
 #[test]
 fn what_is_not_there_is_usage() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     for command in COMMANDS {
-        let run = fw(folder.path(), &format!("{command} absent.tgm"));
-        assert_eq!((run.code, run.text()), (2, ""), "fw {command}");
+        let run = fw(folder.path(), &command.replace('X', "absent.tgm"));
+        assert_eq!((run.code, run.text()), (2, ""), "fw {command}: {}", run.err);
         assert!(run.err.contains("absent.tgm: No such file"), "fw {command}: {}", run.err);
+        let line = format!("{} --json", command.replace('X', "absent.tgm"));
+        if command.starts_with("plot") {
+            continue;
+        }
+        let run = fw(folder.path(), &line);
+        assert_eq!((run.code, run.err.as_str(), &run.json()["ok"]), (2, "", &false.into()), "fw {line}");
+        assert_eq!(run.json()["error"]["code"], "not_found", "fw {line}: {}", run.text());
     }
+    assert_eq!(names(folder.path()), ["f.tgm", "s.sf"]);
+}
+
+/// An empty file has no format; one that is named as a Tensogram file has no messages, which only some commands mind.
+#[test]
+fn what_is_empty_says_so() {
+    let folder = folder();
+    std::fs::write(folder.path().join("empty.bin"), "").expect("written");
+    for command in COMMANDS
+        .iter()
+        .filter(|command| !["encode", "schema", "decode", "gen"].iter().any(|one| command.starts_with(one)))
+    {
+        let run = fw(folder.path(), &command.replace('X', "empty.bin"));
+        let code = if command.starts_with("diff") { 2 } else { 1 };
+        assert_eq!((run.code, run.text()), (code, ""), "fw {command}: {}", run.err);
+        assert!(run.err.starts_with("fw: empty.bin: the file is empty"), "fw {command}: {}", run.err);
+    }
+    assert_eq!(names(folder.path()), ["empty.bin", "f.tgm", "s.sf"]);
+}
+
+/// Commands that take many files look below a directory; all others want a file.
+#[test]
+fn directories_are_not_files() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("d")).expect("made");
+    for command in COMMANDS {
+        let run = fw(folder.path(), &command.replace('X', "d"));
+        assert_eq!((run.code, run.text()), (2, ""), "fw {command}: {}", run.err);
+        let known = ["is a directory", "no tensor files in this directory", "d/f.tgm: No such file"];
+        assert!(known.iter().any(|words| run.err.contains(words)), "fw {command}: {}", run.err);
+    }
+    assert_eq!(names(folder.path()), ["d", "f.tgm", "s.sf"]);
 }
 
 #[cfg(unix)]
 #[test]
 fn what_may_not_be_read_is_usage() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     let path = folder.path().join("secret.tgm");
     std::fs::write(&path, b"x").expect("written");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("set");
@@ -29,7 +111,7 @@ fn what_may_not_be_read_is_usage() {
         return;
     }
     for command in COMMANDS {
-        let run = fw(folder.path(), &format!("{command} secret.tgm"));
+        let run = fw(folder.path(), &command.replace('X', "secret.tgm"));
         assert_eq!((run.code, run.text()), (2, ""), "fw {command}");
         assert!(run.err.contains("secret.tgm: Permission denied"), "fw {command}: {}", run.err);
     }
@@ -38,11 +120,66 @@ fn what_may_not_be_read_is_usage() {
 #[cfg(unix)]
 #[test]
 fn devices_are_refused() {
-    for command in COMMANDS {
+    let folder = folder();
+    for command in COMMANDS.iter().filter(|command| !command.starts_with("encode")) {
         // Reading this one to its end would never end.
-        let run = fw(Path::new("/"), &format!("{command} /dev/zero"));
-        assert_eq!((run.code, run.text()), (2, ""), "fw {command}");
-        assert!(run.err.contains("/dev/zero: is a device, not a file"), "fw {command}: {}", run.err);
+        let run = fw(folder.path(), &command.replace('X', "/dev/zero"));
+        assert_eq!((run.code, run.text()), (2, ""), "fw {command}: {}", run.err);
+        let words = ["/dev/zero: is a device, not a file", "/dev/zero: not a regular file"];
+        assert!(words.iter().any(|words| run.err.contains(words)), "fw {command}: {}", run.err);
+    }
+    assert_eq!(names(folder.path()), ["f.tgm", "s.sf"]);
+}
+
+/// A reader that has seen enough ends a command quietly, whatever it prints.
+#[cfg(unix)]
+#[test]
+fn closed_pipes_are_no_failure() {
+    let folder = folder();
+    fine(folder.path(), "encode - -s s.sf -p standard -o p.bin");
+    for line in [
+        "info f.tgm",
+        "ls f.tgm",
+        "ls f.tgm --json",
+        "get f.tgm -p shape",
+        "dump f.tgm",
+        "dump f.tgm --hex",
+        "dump f.tgm --frames",
+        "validate f.tgm",
+        "stats f.tgm",
+        "plot f.tgm",
+        "plot f.tgm -o - --format png",
+        "cat f.tgm",
+        "cat f.tgm --npy",
+        "cat f.tgm --text",
+        "diff f.tgm f.tgm",
+        "convert f.tgm o.npz",
+        "recover f.tgm -o o.tgm",
+        "set f.tgm - -s a=1",
+        "copy f.tgm -",
+        "merge f.tgm -o -",
+        "reshuffle f.tgm -o -",
+        "recode f.tgm - --compress lz4",
+        "recode f.tgm --dry-run --compress lz4",
+        "encode - -s s.sf -p standard -o -",
+        "schema layout s.sf",
+        "doctor",
+        "completions bash",
+        "man ls",
+        "--help",
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fw"))
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("fw runs");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("fw ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), err.as_ref()), (Some(0), ""), "fw {line}");
     }
 }
 

@@ -176,10 +176,10 @@ flip_obj0_payload.tgm: 1 message, 2 objects, 1 error, 0 warnings, 0 messages ver
     assert_eq!(run.code, 1);
     assert_eq!(
         run.text(),
-        "error[gap_between_messages]: 4 bytes between messages belong to none (bytes 0..4)
-error[gap_between_messages]: 13 bytes between messages belong to none (bytes 556..569)
-error[gap_between_messages]: 5 bytes between messages belong to none (bytes 1121..1126)
-error[trailing_bytes]: 5 bytes behind the last message belong to none (bytes 1678..1683)
+        "error[gap_between_messages]: 4 bytes between messages are not part of any message (bytes 0..4)
+error[gap_between_messages]: 13 bytes between messages are not part of any message (bytes 556..569)
+error[gap_between_messages]: 5 bytes between messages are not part of any message (bytes 1121..1126)
+error[trailing_bytes]: 5 bytes after the last message are not part of any message (bytes 1678..1683)
 multi_junk_between.tgm: 3 messages, 3 objects, 4 errors, 0 warnings, 3 messages verified by digest: INVALID
 "
     );
@@ -236,7 +236,7 @@ fn cat() {
 #[test]
 fn unknown_frames_are_stepped_over() {
     let folder = vectors("tensogram");
-    let said = "frame type 10, unknown is not part of version 3; stepped over by its length (bytes 464..629)";
+    let said = "frame type 10, unknown is not part of version 3 and was skipped (bytes 464..629)";
     let run = fw(&folder, "ls frame_type_10.tgm");
     assert_eq!(run.code, 1);
     assert_eq!(

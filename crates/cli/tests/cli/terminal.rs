@@ -151,3 +151,42 @@ fn progress_is_shown_after_half_a_second() {
     let output = child.wait_with_output().expect("fw ends");
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
 }
+
+/// Work that takes its time shows how far it is, in every command that decodes or reads everything, and only on a terminal.
+#[test]
+fn long_work_shows_progress() {
+    use framewright::tensogram::{MessageBuilder, Pipe};
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    // Small files that are much work: zeros compress well, noise at a high level does not compress fast.
+    let zeros = vec![0.0f32; 12 << 20];
+    let zeros =
+        MessageBuilder::new().tensor(&[12 << 20], &zeros).expect("ok").pipeline(Pipe::zstd(1)).encode().expect("ok");
+    std::fs::write(at.join("zeros.tgm"), zeros.repeat(64)).expect("written");
+    let mut state = 1u32;
+    let noise: Vec<u8> = (0..1 << 19)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8 & 0x3f
+        })
+        .collect();
+    let noise = MessageBuilder::new().tensor(&[1 << 19], &noise).expect("ok").encode().expect("ok");
+    std::fs::write(at.join("noise.tgm"), noise.repeat(8)).expect("written");
+    for line in [
+        "validate zeros.tgm --mode full --color never",
+        "stats zeros.tgm --threads 1 --color never",
+        "diff zeros.tgm zeros.tgm --color never",
+        "recode noise.tgm --dry-run --zstd 19 --threads 1 --color never",
+    ] {
+        let text = shown(at, line, 120, &[]);
+        assert!(text.contains("B/s") && text.contains(" left"), "fw {line}: {text:?}");
+        // The line is gone in the end, and the result is there.
+        let after = text.rsplit("\u{1b}[2K").next().expect("the end");
+        assert!(!after.contains("B/s"), "fw {line}: {text:?}");
+        let result = fw(at, line);
+        assert!(text.contains(result.text().lines().last().expect("a result")), "fw {line}: {text:?}");
+        assert_eq!(result.err, "", "fw {line}: only on a terminal");
+    }
+    let text = shown(at, "stats zeros.tgm --threads 1 --quiet", 120, &[]);
+    assert!(!text.contains("B/s"), "{text:?}");
+}

@@ -1,0 +1,131 @@
+//! `fw info --live`: rates, gaps and damage while data arrives.
+
+use super::capture::Summary;
+use super::{print, schema};
+use crate::args::Info;
+use crate::exit::Outcome;
+use crate::frames::{Feed, Step};
+use crate::render::{count, size};
+use anyhow::Result;
+use framewright::dynamic::{Codec, FrameCodec, message_infos};
+use framewright::schema::Schema;
+use framewright::structframe::Event;
+use serde_json::json;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+pub(crate) fn run(args: &Info, file: &Path) -> Result<Outcome> {
+    let mut feed = Feed::open(file, "info", true)?;
+    let schema = match feed.schema(args.schema.as_deref(), args.packing)? {
+        Ok(schema) => schema,
+        Err(faults) => return schema::refused("info", args.common.json, &faults),
+    };
+    let Some(framing) = feed.framing(args.profile.profile, &message_infos(&schema))? else {
+        return Ok(Outcome::Fine);
+    };
+    let codec = Codec::new(&schema);
+    let frames = FrameCodec::new(&codec, framing);
+    let mut stream = frames.stream();
+    let mut summary = Summary::new(framing);
+    let mut view = View::new(args, feed.name(), &schema);
+    let (mut current, mut last) = (0, None);
+    loop {
+        let step = feed.step(Some(view.patience()), &mut |piece| {
+            let mut take = |event: &Event<'_>, time| summary.event(&schema, event, time);
+            if piece.stream != current {
+                stream.finish(|event| take(&event, last));
+                current = piece.stream;
+            }
+            last = piece.time;
+            stream.read(piece.bytes, |event| take(&event, last));
+            summary.len += piece.bytes.len() as u64;
+            Ok(())
+        })?;
+        summary.counters = stream.counters();
+        let over = args.limit.is_some_and(|limit| view.begun.elapsed() >= limit);
+        if step == Step::End || over {
+            stream.finish(|event| summary.event(&schema, &event, last));
+            summary.counters = stream.counters();
+            view.show(&summary)?;
+            return Ok(Outcome::Fine);
+        }
+        if view.is_due() {
+            view.show(&summary)?;
+        }
+    }
+}
+
+/// What is shown, and when.
+struct View<'a> {
+    name: String,
+    schema: &'a Schema,
+    json: bool,
+    /// Whether the screen is drawn anew; else there is a line each time.
+    screen: bool,
+    every: Duration,
+    begun: Instant,
+    shown: Instant,
+    /// Frames and bytes when something was shown last.
+    before: (u64, u64),
+}
+
+impl<'a> View<'a> {
+    fn new(args: &Info, name: &str, schema: &'a Schema) -> Self {
+        let screen = std::io::stdout().is_terminal() && !args.common.json;
+        let now = Instant::now();
+        let every = args.every.max(Duration::from_millis(10));
+        Self {
+            name: name.to_owned(),
+            schema,
+            json: args.common.json,
+            screen,
+            every,
+            begun: now,
+            shown: now,
+            before: (0, 0),
+        }
+    }
+
+    /// How long nothing needs to be shown.
+    fn patience(&self) -> Duration {
+        self.every.saturating_sub(self.shown.elapsed())
+    }
+
+    fn is_due(&self) -> bool {
+        self.shown.elapsed() >= self.every
+    }
+
+    fn show(&mut self, summary: &Summary) -> Result<()> {
+        let passed = self.shown.elapsed().as_secs_f64().max(1e-9);
+        let now = (u64::from(summary.counters.frames), summary.len);
+        let rate =
+            (now.0.saturating_sub(self.before.0) as f64 / passed, now.1.saturating_sub(self.before.1) as f64 / passed);
+        (self.shown, self.before) = (Instant::now(), now);
+        let seconds = self.begun.elapsed().as_secs_f64();
+        if self.json {
+            let mut report = summary.json(self.schema);
+            report["file"] = self.name.as_str().into();
+            report["live"] = json!({ "seconds": seconds, "frames_per_second": rate.0, "bytes_per_second": rate.1 });
+            report["command"] = "info".into();
+            report["ok"] = true.into();
+            return print(&format!("{report}\n"));
+        }
+        let (gaps, missing) = summary.gaps();
+        let line = format!(
+            "{seconds:8.1} s  {:.0} frames/s  {}/s  {} frames  {} ({missing} missing)  {}\n",
+            rate.0,
+            size(rate.1 as u64),
+            now.0,
+            count(gaps as usize, "gap"),
+            count(summary.counters.crc_failures as usize, "bad checksum"),
+        );
+        if !self.screen {
+            return print(&line);
+        }
+        // Home, the text with every line cleared to its end, then everything below cleared.
+        let text = format!("{line}\n{}", summary.text(self.schema, &self.name, "", None));
+        let text = text.replace('\n', "\x1b[K\n");
+        print(&format!("\x1b[H{text}\x1b[J"))
+    }
+}
