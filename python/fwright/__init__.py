@@ -13,7 +13,20 @@ array([[0., 2.],
 1
 """
 
-from ._commands import CommandError, convert, diff, info, save, validate
-from ._fwright import Tensor, TensorFile, __version__, open
+from ._commands import CommandError, convert, diff, info, plot, stats, validate
+from ._fwright import Tensor, TensorFile, __version__, open, save
 
-__all__ = ["CommandError", "Tensor", "TensorFile", "__version__", "convert", "diff", "info", "open", "save", "validate"]
+__all__ = [
+    "CommandError",
+    "Tensor",
+    "TensorFile",
+    "__version__",
+    "convert",
+    "diff",
+    "info",
+    "open",
+    "plot",
+    "save",
+    "stats",
+    "validate",
+]

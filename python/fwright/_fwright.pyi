@@ -1,6 +1,6 @@
 """The private compiled module; use the modules of the package instead."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import ModuleType
 from typing import IO, Any, final
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from typing_extensions import Buffer
 
 __version__: str
+bintensors: ModuleType
+structframe: ModuleType
 tensogram: ModuleType
 
 @final
@@ -57,4 +59,16 @@ class TensorFile(Mapping[str, Tensor]):
     def __exit__(self, _exc_type: Any = None, _exc_val: Any = None, _exc_tb: Any = None) -> bool: ...
 
 def open(source: str | PathLike[str] | Buffer | IO[bytes], *, storage_options: dict[str, Any] | None = None) -> TensorFile: ...
+def save(
+    path: str | PathLike[str],
+    tensors: Mapping[str, Any],
+    *,
+    metadata: dict[str, Any] | None = None,
+    pipeline: dict[str, Any] | Callable[[str, Any], dict[str, Any]] | None = None,
+    max_shard_size: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> None: ...
 def run(words: Sequence[str]) -> int: ...
+def answer(
+    words: Sequence[str], progress: Callable[[int, int], object] | None = None
+) -> tuple[int, bytes, str | None]: ...

@@ -7,12 +7,14 @@
 
 use crate::dtype;
 use bytes::Bytes;
+use framewright::source::PrivateMap;
 use framewright::tensor::{ByteOrder, DType};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use std::ffi::c_int;
+use std::ops::Range;
 
 /// What an array is: the type of its elements, how they are ordered, and its shape.
 pub(crate) struct Layout<'a> {
@@ -45,6 +47,34 @@ pub(crate) fn view<'py>(py: Python<'py>, layout: &Layout<'_>, elements: Bytes) -
     unsafe { on_base(py, layout, data, len, Bound::new(py, Shared { _elements: elements })?.into_any(), 0) }
 }
 
+/// An array that may be written to, on a part of a privately mapped file. All arrays of a map share one base.
+///
+/// # Errors
+/// As [`owned`], and when the part lies outside the map.
+pub(crate) fn private<'py>(
+    py: Python<'py>,
+    layout: &Layout<'_>,
+    pages: &Bound<'py, Pages>,
+    part: Range<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let map = &pages.get().map;
+    if part.start > part.end || part.end > map.len() {
+        return Err(PyValueError::new_err(format!("bytes {part:?} are outside a map of {} bytes", map.len())));
+    }
+    // SAFETY: the part lies inside the map, which the base holds and never moves. Rust never reads or writes the memory of a
+    // private map, and what NumPy writes to it stays in this process.
+    unsafe {
+        let data = map.as_mut_ptr().add(part.start);
+        on_base(py, layout, data, part.len(), pages.clone().into_any(), NPY_ARRAY_WRITEABLE)
+    }
+}
+
+/// A privately mapped file.
+#[pyclass(frozen, module = "fwright._fwright")]
+pub(crate) struct Pages {
+    pub(crate) map: PrivateMap,
+}
+
 /// Elements that were decoded for one array.
 #[pyclass(frozen, module = "fwright._fwright")]
 struct Decoded {
@@ -58,8 +88,8 @@ struct Shared {
 }
 
 /// # Safety
-/// `data` must point to `len` bytes that stay valid and in place as long as `base` lives; with `NPY_ARRAY_WRITEABLE` nobody
-/// else may use them meanwhile.
+/// `data` must point to `len` bytes that stay valid and in place as long as `base` lives; with `NPY_ARRAY_WRITEABLE` Rust may
+/// not use them meanwhile.
 unsafe fn on_base<'py>(
     py: Python<'py>,
     layout: &Layout<'_>,

@@ -8,6 +8,8 @@
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
+use framewright::source::ReadAt;
+use framewright::source::plan::Cost;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
@@ -28,6 +30,24 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Input {
             }
             error
         })
+    }
+}
+
+/// Bytes as a source.
+#[derive(Clone)]
+pub(crate) struct Held(pub(crate) Bytes);
+
+impl ReadAt for Held {
+    fn len(&self) -> std::io::Result<u64> {
+        ReadAt::len(&*self.0)
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        self.0.read_exact_at(offset, buffer)
+    }
+
+    fn cost(&self) -> Cost {
+        ReadAt::cost(&*self.0)
     }
 }
 

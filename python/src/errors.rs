@@ -81,6 +81,11 @@ impl<T> OrRaise<T> for Result<T, ConvertError> {
             ConvertError::Tensogram(error) => tensogram(py, error),
             ConvertError::Io(error) => error.into(),
             ConvertError::NotFound(name) => PyKeyError::new_err(name),
+            // The words name the file; the class is that of what the system said.
+            other if other.io().is_some() => {
+                let kind = other.io().map_or(std::io::ErrorKind::Other, std::io::Error::kind);
+                std::io::Error::new(kind, other.to_string()).into()
+            }
             other => coded(py, PyValueError::new_err(other.to_string()), other.code()),
         })
     }

@@ -1,14 +1,13 @@
 """Files and streams, in both packages."""
 
 import asyncio
-import http.server
 import os
-import threading
 
 import numpy as np
 import pytest
 import tensogram as theirs
 from beside import Raised, assert_same, call
+from serving import serving
 
 import fwright.tensogram as ours
 
@@ -153,45 +152,10 @@ def test_awaited_errors():
     assert_same(asyncio.run(act(ours)), asyncio.run(act(theirs)))
 
 
-class RangeHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files with ranges, on loopback."""
-
-    def do_GET(self):
-        path = self.translate_path(self.path)
-        try:
-            data = open(path, "rb").read()
-        except OSError:
-            return self.send_error(404)
-        wanted = self.headers.get("Range")
-        if wanted:
-            first, _, last = wanted.removeprefix("bytes=").partition("-")
-            start = int(first) if first else max(0, len(data) - int(last))
-            end = min(int(last), len(data) - 1) if first and last else len(data) - 1
-            body = data[start : end + 1]
-            self.send_response(206)
-            self.send_header("Content-Range", f"bytes {start}-{end}/{len(data)}")
-        else:
-            body = data
-            self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Accept-Ranges", "bytes")
-        self.send_header("ETag", '"one"')
-        self.end_headers()
-        self.wfile.write(body)
-        return None
-
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture(scope="module")
 def url(path):
-    handler = lambda *args: RangeHandler(*args, directory=os.path.dirname(path))  # noqa: E731
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/f.tgm"
-    server.shutdown()
+    with serving(os.path.dirname(path)) as server:
+        yield f"{server.url}/f.tgm"
 
 
 REMOTE = [entry for entry in CALLS if entry[0] not in ("__exit__", "messages")] + [

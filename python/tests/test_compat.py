@@ -28,6 +28,27 @@ def test_the_name_is_ours():
     )
 
 
+def test_weights_are_ours_too():
+    run(
+        """
+        import fwright.compat
+        fwright.compat.install()
+        import bintensors, bintensors.numpy, fwright.bintensors.numpy
+        from bintensors import safe_open, BintensorError
+        from bintensors.numpy import save, load
+        assert bintensors is fwright.bintensors and bintensors.numpy is fwright.bintensors.numpy
+        assert bintensors.numpy.__spec__.name == "fwright.bintensors.numpy" and safe_open is fwright.bintensors.safe_open
+        assert load(save({"a": __import__("numpy").arange(3)}))["a"].sum() == 3
+        try:
+            import bintensors.nothing
+        except ModuleNotFoundError as error:
+            assert error.name == "bintensors.nothing"
+        else:
+            raise SystemExit("found")
+        """
+    )
+
+
 def test_two_of_them_are_refused():
     run(
         """

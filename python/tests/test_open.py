@@ -1,6 +1,5 @@
 """One way to open anything, and the commands as functions."""
 
-import io
 import os
 import pathlib
 import pickle
@@ -31,7 +30,7 @@ def files(tmp_path_factory):
     made = {}
     for ending in FORMATS:
         made[ending] = folder / f"m.{ending}"
-        fw.save(made[ending], FIELDS, metadata={"k": "v"})
+        fw.save(made[ending], FIELDS, metadata=None if ending == "npz" else {"k": "v"})
     fw.save(folder / "packed.tgm", FIELDS, pipeline={"compression": "zstd"})
     made["packed"] = folder / "packed.tgm"
     return made
@@ -85,23 +84,6 @@ def test_raw_tensors_are_views_that_outlive_the_file(files, ending, tmp_path):
         fw.open(files["packed"])["f"].numpy(copy=False)
 
 
-def test_bytes_and_file_objects(files):
-    data = files["safetensors"].read_bytes()
-    for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), open(files["safetensors"], "rb")):
-        file = fw.open(source)
-        assert file.format == "safetensors" and np.array_equal(file["f"], FIELDS["f"])
-        assert not file["f"].numpy(copy=False).flags.writeable
-    for ending in ("bt", "tgm", "packed"):
-        file = fw.open(files[ending].read_bytes())
-        assert np.array_equal(file["f"], FIELDS["f"]) and np.array_equal(file["f"][1, ::2], FIELDS["f"][1, ::2])
-    with pytest.raises(TypeError, match="a path, a URL, bytes or a binary file"):
-        fw.open(5)
-    with pytest.raises(ValueError):
-        fw.open(b"nothing known")
-    with pytest.raises(FileNotFoundError):
-        fw.open("/nope/there.bt")
-
-
 def test_types_that_numpy_lacks(tmp_path):
     fields = {"b": np.arange(4).astype(ml_dtypes.bfloat16), "q": np.arange(4).astype(ml_dtypes.float8_e4m3fn)}
     path = tmp_path / "t.safetensors"
@@ -119,17 +101,17 @@ def test_dlpack_and_array(files):
     assert np.array_equal(tensor.numpy() + 1, FIELDS["f"] + 1)
 
 
-def test_repr_and_html(files):
+def test_repr(files):
     file = fw.open(files["bt"])
     assert repr(file["f"]) == 'Tensor("f", shape=[2, 3, 4], dtype=\'float32\')'
     assert "format='bintensors'" in repr(file)
-    assert "<table>" in file._repr_html_() and "[2, 3, 4]" in file._repr_html_()
-    assert "<script>" not in fw.open(safetensors.numpy.save({"<script>": np.zeros(1)}))._repr_html_()
 
 
 def test_pickles(files):
-    again = pickle.loads(pickle.dumps(fw.open(files["bt"])))
-    assert np.array_equal(again["f"], FIELDS["f"])
+    for source in (files["bt"], files["bt"].read_bytes()):
+        again = pickle.loads(pickle.dumps(fw.open(source)))
+        assert np.array_equal(again["f"], FIELDS["f"])
+        assert np.array_equal(pickle.loads(pickle.dumps(fw.open(source)["f"])), FIELDS["f"])
 
 
 def test_commands(files, tmp_path):
@@ -150,6 +132,67 @@ def test_commands(files, tmp_path):
     assert fw.diff(files["bt"], other)["ok"] is False
 
 
+def test_save_refuses_what_it_cannot_do(tmp_path):
+    for path, tensors, keywords, error, words in [
+        ("a.xyz", {}, {}, ValueError, "must end in one of"),
+        ("a.gguf", {"a": np.zeros(1)}, {}, ValueError, "gguf|GGUF"),
+        ("a.bt", [1], {}, TypeError, "mapping of names to arrays"),
+        ("a.bt", {1: np.zeros(1)}, {}, TypeError, "str"),
+        ("a.bt", {"a": np.array(["text"])}, {}, ValueError, "cannot save elements of type"),
+        ("a.bt", {"a": np.zeros(1)}, {"pipeline": {"compression": "zstd"}}, ValueError, "pipeline"),
+        ("a.tgm", {"a": np.zeros(1)}, {"max_shard_size": 10}, ValueError, "not split"),
+        ("a.tgm", {"a": np.zeros(1)}, {"pipeline": lambda name, array: 5}, TypeError, "must give a dict"),
+        ("a.tgm", {"a": np.zeros(1)}, {"pipeline": {"compression": "nope"}}, ValueError, "nope"),
+        ("no/such/directory/a.bt", {"a": np.zeros(1)}, {}, FileNotFoundError, "no/such"),
+    ]:
+        with pytest.raises(error, match=words):
+            fw.save(tmp_path / path, tensors, **keywords)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failed_save_keeps_what_was_there(tmp_path):
+    path = tmp_path / "a.tgm"
+    fw.save(path, {"a": np.arange(3.0)})
+    before = path.read_bytes()
+
+    def stop(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        fw.save(path, {"a": np.zeros(4 << 20), "b": np.zeros(4 << 20)}, progress=stop)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["a.tgm"]
+
+
+@pytest.mark.parametrize("ending", ["bt", "safetensors", "npz"])
+def test_save_keeps_every_type(ending, tmp_path):
+    """Any memory order and byte order; truth values stay truth values where the format has them."""
+    fields = {
+        "bool": np.array([True, False]),
+        "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "big": np.arange(4, dtype=">i4"),
+        "strided": np.arange(10, dtype="u2")[::-3],
+        "scalar": np.float32(1.5),
+        "list": [1.0, 2.0],
+    }
+    path = tmp_path / f"t.{ending}"
+    fw.save(path, fields)
+    file = fw.open(path)
+    for name, field in fields.items():
+        array = np.asarray(file[name])
+        assert np.array_equal(array, field) and array.dtype == np.asarray(field).dtype.newbyteorder("="), name
+
+
+def test_save_in_shards_and_with_metadata(tmp_path):
+    fields = {f"t{number}": np.full(100, number, "f4") for number in range(5)}
+    fw.save(tmp_path / "m.safetensors", fields, max_shard_size=1000, metadata={"step": 7, "who": "me"})
+    file = fw.open(tmp_path / "m.safetensors.index.json")
+    assert sorted(file) == sorted(fields) and file.metadata["who"] == "me" and file.metadata["step"] == "7"
+    fw.convert(tmp_path / "m.safetensors.index.json", tmp_path / "m.tgm")
+    import fwright.tensogram as tensogram
+
+    assert tensogram.TensogramFile.open(tmp_path / "m.tgm").file_decode_metadata(0).extra["step"] == 7
+
+
 def test_save_choices(tmp_path):
     path = tmp_path / "s.tgm"
     fw.save(path, FIELDS, pipeline=lambda name, array: {"compression": "zstd"} if array.size else {})
@@ -165,6 +208,42 @@ def test_the_command_line(files):
         assert done.returncode == 0 and "float32" in done.stdout and done.stderr == ""
         done = subprocess.run([*words, "ls", "/nope/there.bt"], capture_output=True, text=True)
         assert done.returncode != 0 and done.stdout == "" and "/nope/there.bt" in done.stderr
+
+
+def test_commands_print_nothing_and_start_no_process(files, capfd, monkeypatch):
+    monkeypatch.setattr(subprocess, "Popen", None)
+    monkeypatch.setattr(os, "fork", None)
+    fw.info(files["bt"])
+    with pytest.raises(fw.CommandError) as caught:
+        fw.info(files["bt"], nonsense=True)
+    assert caught.value.code == "usage" and "--nonsense" in str(caught.value) and caught.value.hint
+    with pytest.raises(FileNotFoundError, match="nope"):
+        fw.plot("/nope.bt")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_commands_return_what_the_command_line_prints(files, tmp_path):
+    import json
+
+    path = str(files["packed"])
+    for name, args, options, words in [
+        ("info", [path], {}, []),
+        ("validate", [path], {"mode": "full"}, ["--mode=full"]),
+        ("stats", [path], {"histogram": True}, ["--histogram"]),
+        ("diff", [path, str(files["bt"])], {"rtol": 0.5}, ["--rtol=0.5"]),
+    ]:
+        done = subprocess.run([sys.executable, "-m", "fwright", name, "--json", *words, *args], capture_output=True)
+        assert getattr(fw, name)(*args, **options) == json.loads(done.stdout), name
+
+
+def test_plots(files, tmp_path):
+    fw.save(tmp_path / "p.tgm", {"p": np.random.default_rng(3).normal(size=(40, 60))})
+    assert fw.plot(tmp_path / "p.tgm")[:8] == b"\x89PNG\r\n\x1a\n"
+    assert fw.plot(tmp_path / "p.tgm", format="svg").startswith("<svg")
+    written = fw.plot(tmp_path / "p.tgm", tmp_path / "p.png", kind="histogram")
+    assert written["files"][0]["kind"] == "histogram" and (tmp_path / "p.png").stat().st_size > 100
+    with pytest.raises(fw.CommandError, match="already exists"):
+        fw.plot(tmp_path / "p.tgm", tmp_path / "p.png")
 
 
 def test_checkpoints_in_several_files(files, tmp_path):

@@ -14,7 +14,6 @@ from collections.abc import Mapping as _Mapping
 
 from .._fwright import __version__ as __version__
 from .._fwright import tensogram as _native
-from ._awaited import AsyncStreamingEncoder as AsyncStreamingEncoder
 from ._message import Message as Message
 
 WIRE_VERSION = _native.WIRE_VERSION
@@ -25,6 +24,7 @@ IntegrityError = _native.IntegrityError
 HashMismatchError = _native.HashMismatchError
 MissingHashError = _native.MissingHashError
 
+AsyncStreamingEncoder = _native.AsyncStreamingEncoder
 AsyncTensogramFile = _native.AsyncTensogramFile
 AsyncTensogramFileIter = _native.AsyncTensogramFileIter
 DataObjectDescriptor = _native.DataObjectDescriptor

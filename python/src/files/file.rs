@@ -1,21 +1,24 @@
 //! `TensorFile`: an open file of named tensors.
 
+use super::html;
+use super::source::{Given, Source, open_url};
 use super::tensor::PyTensor;
+use crate::buffer::Held;
 use crate::errors::OrRaise;
+use crate::interrupt::released;
 use crate::promise::left_alone;
-use crate::{buffer, value};
+use crate::tensogram::settings;
 use bytes::Bytes;
 use framewright::convert::{self, ConvertError, Entry, Format, TensorFile};
-use framewright::source::nonblocking::Blocking;
-use framewright::source::plan::Cost;
-use framewright::source::remote::{StoreOptions, is_url, open_source};
-use framewright::source::{MappedFile, ReadAt};
+use framewright::source::remote::{file_path, is_url};
+use framewright::source::{FileSource, MappedFile};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyTuple};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 /// A file of named tensors of any format: names, shapes and types at once, data when it is asked for.
 #[pyclass(frozen, module = "fwright", name = "TensorFile", mapping)]
@@ -25,37 +28,23 @@ pub(crate) struct PyTensorFile {
 
 /// What tensors share with their file, and keep open.
 pub(super) struct Opened {
-    file: Mutex<Box<dyn TensorFile>>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) file: Box<dyn TensorFile>,
     places: HashMap<String, usize>,
-    format: Format,
-    metadata: Vec<(String, String)>,
     source: Source,
-}
-
-/// Where the bytes are.
-enum Source {
-    /// A local file, mapped when a view is first asked for.
-    Path(PathBuf, OnceLock<MappedFile>),
-    Url(String),
-    Buffer(Bytes),
 }
 
 impl Opened {
     fn new(file: Box<dyn TensorFile>, source: Source) -> Self {
-        let entries = file.entries().to_vec();
         // Of equal names the first is found by name; all are listed.
-        let mut places = HashMap::with_capacity(entries.len());
-        for (index, entry) in entries.iter().enumerate() {
+        let mut places = HashMap::with_capacity(file.entries().len());
+        for (index, entry) in file.entries().iter().enumerate() {
             places.entry(entry.name.clone()).or_insert(index);
         }
-        let metadata = file.metadata().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
-        Self { format: file.format(), file: Mutex::new(file), entries, places, metadata, source }
+        Self { file, places, source }
     }
 
-    /// The file, for one reader at a time.
-    pub(super) fn file(&self) -> MutexGuard<'_, Box<dyn TensorFile>> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn entries(&self) -> &[Entry] {
+        self.file.entries()
     }
 
     /// The bytes of a tensor where they stand, when they stand there as they are.
@@ -63,61 +52,34 @@ impl Opened {
     /// # Errors
     /// When the file cannot be mapped.
     pub(super) fn in_place(&self, index: usize) -> std::io::Result<Option<Bytes>> {
-        let Some(span) = self.entries[index].span else { return Ok(None) };
-        let whole = match &self.source {
-            Source::Url(_) => return Ok(None),
-            Source::Buffer(bytes) => bytes.clone(),
-            // An index of shards has its tensors in other files.
-            Source::Path(..) if self.format == Format::ShardIndex => return Ok(None),
-            Source::Path(path, map) => match map.get() {
-                Some(map) => map.bytes(),
-                None => map.get_or_init_with(path)?,
-            },
-        };
+        // An index of shards has its tensors in other files.
+        let span = self.entries()[index].span.filter(|_| self.file.format() != Format::ShardIndex);
+        let Some(span) = span else { return Ok(None) };
+        let Some(whole) = self.source.in_place()? else { return Ok(None) };
         let range = usize::try_from(span.start).ok().zip(usize::try_from(span.end).ok());
         Ok(range.filter(|(_, end)| *end <= whole.len()).map(|(start, end)| whole.slice(start..end)))
     }
 
-    fn name(&self) -> String {
-        match &self.source {
-            Source::Path(path, _) => path.display().to_string(),
-            Source::Url(url) => url.clone(),
-            Source::Buffer(bytes) => format!("<{} bytes>", bytes.len()),
-        }
+    pub(super) fn name(&self) -> String {
+        self.source.name()
+    }
+
+    /// Whether a picture of a tensor may be read: from this machine, where reading costs nothing to speak of.
+    pub(super) fn is_near(&self) -> bool {
+        !matches!(self.source, Source::Url(..))
     }
 }
 
-/// A buffer as a source.
-struct Held(Bytes);
-
-impl ReadAt for Held {
-    fn len(&self) -> std::io::Result<u64> {
-        ReadAt::len(&*self.0)
-    }
-
-    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
-        self.0.read_exact_at(offset, buffer)
-    }
-
-    fn cost(&self) -> Cost {
-        ReadAt::cost(&*self.0)
-    }
-}
-
-/// A map that is made once.
-trait MapOnce {
-    fn get_or_init_with(&self, path: &Path) -> std::io::Result<Bytes>;
-}
-
-impl MapOnce for OnceLock<MappedFile> {
-    fn get_or_init_with(&self, path: &Path) -> std::io::Result<Bytes> {
-        let map = MappedFile::map(path, left_alone())?;
-        // Another thread may have been faster; its map is as good.
-        Ok(self.get_or_init(|| map).bytes())
-    }
-}
-
-/// Opens a file of named tensors by its content: a path, a URL, or bytes.
+/// Open a file of named tensors by its content: Tensogram, BinTensors, safetensors, npy, npz, GGUF, or an index of shards.
+///
+/// `source` is a path, a URL (`http(s)://`, `s3://`, `gs://`, `az://`, `file://`; `storage_options` are settings of the store), an
+/// object with a buffer, or a binary file. Only what is asked for is read; files that cannot be searched are read whole.
+///
+/// >>> import numpy as np, fwright as fw
+/// >>> fw.save("w.bt", {"a": np.arange(4.0)})
+/// >>> with fw.open("w.bt") as file:
+/// ...     file["a"][1:3]
+/// array([1., 2.])
 #[pyfunction]
 #[pyo3(signature = (source, *, storage_options=None))]
 pub(crate) fn open(
@@ -125,33 +87,35 @@ pub(crate) fn open(
     source: &Bound<'_, PyAny>,
     storage_options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyTensorFile> {
-    let opened: Result<Opened, ConvertError> = if let Ok(path) = source.extract::<PathBuf>() {
-        match path.to_str().filter(|text| is_url(text) && !text.to_ascii_lowercase().starts_with("file:")) {
-            Some(url) => {
-                let (url, mut options) = (url.to_owned(), StoreOptions::new());
-                for (name, value) in storage_options.into_iter().flatten() {
-                    options = options.with_setting(value::text_key(&name)?, value.str()?.to_str()?);
-                }
-                py.detach(|| {
-                    let source = Blocking::new(open_source(&url, &options)?);
-                    Ok(Opened::new(convert::open_source(source, &url)?, Source::Url(url)))
-                })
-            }
-            None => py.detach(|| Ok(Opened::new(convert::open(&path)?, Source::Path(path, OnceLock::new())))),
-        }
+    let settings = settings(storage_options)?;
+    let opened = if let Ok(path) = source.extract::<PathBuf>() {
+        let url = path.to_str().filter(|text| is_url(text)).map(str::to_owned);
+        released(py, || match url.as_deref().map(|url| (url, file_path(url))) {
+            Some((url, None)) => Ok(Opened::new(open_url(url, &settings)?, Source::Url(url.to_owned(), settings))),
+            Some((_, Some(path))) => local(path),
+            None => local(path),
+        })?
     } else {
-        let bytes = if source.hasattr("read")? {
-            let read = source.call_method0("read")?;
-            buffer::shared(&read)?
-        } else {
-            buffer::shared(source).map_err(|_| {
-                let name = value::type_name(source);
-                PyTypeError::new_err(format!("cannot open '{name}': a path, a URL, bytes or a binary file is needed"))
-            })?
-        };
-        py.detach(|| Ok(Opened::new(convert::open_source(Held(bytes.clone()), "")?, Source::Buffer(bytes))))
+        match Given::of(source)? {
+            Given::Bytes(bytes) => {
+                released(py, || Ok(Opened::new(convert::open_source(Held(bytes.clone()), "")?, Source::Buffer(bytes))))?
+            }
+            Given::File(path, name) => released(py, || {
+                let file = convert::open_source(FileSource::of(File::open(&path)?, &name), &name)?;
+                // Mapped now: the caller may close the file.
+                Ok(Opened::new(file, Source::Object(name, MappedFile::map(&path, left_alone()).ok())))
+            })?,
+            Given::Object(object) => released(py, || {
+                let name = object.name().to_owned();
+                Ok(Opened::new(convert::open_source(object, &name)?, Source::Object(name, None)))
+            })?,
+        }
     };
     Ok(PyTensorFile { inner: Arc::new(opened.or_raise(py)?) })
+}
+
+fn local(path: PathBuf) -> Result<Opened, ConvertError> {
+    Ok(Opened::new(convert::open(&path)?, Source::Path(path, OnceLock::new())))
 }
 
 #[pymethods]
@@ -159,7 +123,7 @@ impl PyTensorFile {
     /// The name of the format, such as `safetensors`.
     #[getter]
     fn format(&self) -> &'static str {
-        self.inner.format.name()
+        self.inner.file.format().name()
     }
 
     /// The path or URL that the file was opened by.
@@ -172,7 +136,7 @@ impl PyTensorFile {
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (key, value) in &self.inner.metadata {
+        for (key, value) in self.inner.file.metadata().into_iter().flatten() {
             dict.set_item(key, value)?;
         }
         Ok(dict)
@@ -180,17 +144,17 @@ impl PyTensorFile {
 
     /// The names of the tensors, in file order.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.inner.entries.iter().map(|entry| &entry.name))
+        PyList::new(py, self.inner.entries().iter().map(|entry| &entry.name))
     }
 
     /// The tensors, in file order; nothing is read.
     fn values(&self) -> Vec<PyTensor> {
-        (0..self.inner.entries.len()).map(|index| PyTensor::new(Arc::clone(&self.inner), index)).collect()
+        (0..self.inner.entries().len()).map(|index| PyTensor::new(Arc::clone(&self.inner), index)).collect()
     }
 
     /// Names and tensors, in file order; nothing is read.
     fn items(&self) -> Vec<(String, PyTensor)> {
-        self.inner.entries.iter().map(|entry| entry.name.clone()).zip(self.values()).collect()
+        self.inner.entries().iter().map(|entry| entry.name.clone()).zip(self.values()).collect()
     }
 
     /// The tensor of a name, or the default.
@@ -212,7 +176,7 @@ impl PyTensorFile {
     }
 
     fn __len__(&self) -> usize {
-        self.inner.entries.len()
+        self.inner.entries().len()
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
@@ -237,41 +201,26 @@ impl PyTensorFile {
         format!("TensorFile({:?}, format='{}', tensors={})", self.inner.name(), self.format(), self.__len__())
     }
 
-    fn _repr_html_(&self) -> String {
-        let rows = self.inner.entries.iter().take(SHOWN).map(|entry| {
-            let bytes = entry.byte_len().unwrap_or(0);
-            format!(
-                "<tr><td>{}</td><td>{}</td><td>{:?}</td><td>{bytes}</td></tr>",
-                escaped(&entry.name),
-                entry.type_name(),
-                entry.shape
-            )
-        });
-        let rows: String = rows.collect();
-        let more = self.inner.entries.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!("<tr><td colspan=\"4\">and {more} more</td></tr>") } else { String::new() };
-        format!(
-            "<table><caption>{} ({})</caption><tr><th>name</th><th>type</th><th>shape</th><th>bytes</th></tr>{rows}{more}</table>",
-            escaped(&self.inner.name()),
-            self.format()
-        )
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        released(py, || html::file(&self.inner))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let open = py.import("fwright")?.getattr("open")?;
-        let argument = match &slf.get().inner.source {
-            Source::Buffer(bytes) => pyo3::types::PyBytes::new(py, bytes).into_any(),
-            _ => slf.get().inner.name().into_pyobject(py)?.into_any(),
-        };
-        Ok((open, (argument,)))
+        match &slf.get().inner.source {
+            Source::Buffer(bytes) => (open, (PyBytes::new(py, bytes),)).into_pyobject(py),
+            Source::Path(path, _) => (open, (path,)).into_pyobject(py),
+            Source::Url(url, settings) => {
+                let keywords = PyDict::new(py);
+                keywords.set_item("storage_options", settings.iter().cloned().collect::<HashMap<_, _>>())?;
+                let open = py.import("functools")?.getattr("partial")?.call((open,), Some(&keywords))?;
+                (open, (url,)).into_pyobject(py)
+            }
+            Source::Object(name, _) => {
+                let words = format!("{name}: a file object is not pickled: open the file by its path");
+                Err(PyTypeError::new_err(words))
+            }
+        }
     }
 }
-
-/// Text as HTML shows it.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// Rows of a table before it is cut.
-const SHOWN: usize = 100;

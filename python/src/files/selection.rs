@@ -10,7 +10,7 @@ use pyo3::types::{PyEllipsis, PySlice, PyTuple};
 ///
 /// # Errors
 /// `TypeError` for keys that only whole arrays take, `ValueError` for a step of zero.
-pub(super) fn selection(key: &Bound<'_, PyAny>) -> PyResult<Selection> {
+pub(crate) fn selection(key: &Bound<'_, PyAny>) -> PyResult<Selection> {
     match key.cast::<PyTuple>() {
         Ok(keys) => keys.iter().try_fold(Selection::new(), |selection, key| Ok(selection.axis(axis(&key)?))),
         Err(_) => Ok(Selection::new().axis(axis(key)?)),

@@ -1,10 +1,12 @@
 //! `Tensor`: one tensor of a file, read when it is asked for.
 
-use super::file::{Opened, escaped};
+use super::file::{Opened, PyTensorFile};
+use super::html;
 use super::selection::selection;
 use crate::array::{self, Layout};
 use crate::dtype;
 use crate::errors::OrRaise;
+use crate::interrupt::released;
 use framewright::convert::Entry;
 use framewright::tensor::{ByteOrder, element_count};
 use numpy::PyArrayDescr;
@@ -27,7 +29,7 @@ impl PyTensor {
     }
 
     fn entry(&self) -> &Entry {
-        &self.opened.entries[self.index]
+        &self.opened.entries()[self.index]
     }
 
     fn layout<'a>(&self, shape: &'a [u64]) -> Layout<'a> {
@@ -96,7 +98,7 @@ impl PyTensor {
     fn numpy<'py>(&self, py: Python<'py>, copy: Option<bool>) -> PyResult<Bound<'py, PyAny>> {
         let layout = self.layout(&self.entry().shape);
         if copy != Some(true) {
-            if let Some(bytes) = py.detach(|| self.opened.in_place(self.index))? {
+            if let Some(bytes) = self.opened.in_place(self.index)? {
                 return array::view(py, &layout, bytes);
             }
             if copy == Some(false) {
@@ -105,13 +107,13 @@ impl PyTensor {
                 return Err(PyValueError::new_err(format!("{}: {words}", self.entry().name)));
             }
         }
-        let data = py.detach(|| self.opened.file().data(self.index)).or_raise(py)?;
+        let data = released(py, || self.opened.file.data(self.index))?.or_raise(py)?;
         array::owned(py, &layout, data)
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let selection = selection(key)?;
-        let (shape, data) = py.detach(|| self.opened.file().slice(self.index, &selection)).or_raise(py)?;
+        let (shape, data) = released(py, || self.opened.file.slice(self.index, &selection))?.or_raise(py)?;
         array::owned(py, &self.layout(&shape), data)
     }
 
@@ -157,14 +159,13 @@ impl PyTensor {
         format!("Tensor({name:?}, shape={shape:?}, dtype='{}')", self.entry().type_name())
     }
 
-    fn _repr_html_(&self) -> String {
-        let Entry { name, shape, .. } = self.entry();
-        let bytes = self.entry().byte_len().unwrap_or(0);
-        format!(
-            "<table><tr><th>name</th><td>{}</td></tr><tr><th>type</th><td>{}</td></tr><tr><th>shape</th><td>{shape:?}</td></tr>\
-             <tr><th>bytes</th><td>{bytes}</td></tr></table>",
-            escaped(name),
-            self.entry().type_name()
-        )
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        released(py, || html::tensor(&self.opened, self.index))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, tensor) = (slf.py(), slf.get());
+        let file = PyTensorFile { inner: Arc::clone(&tensor.opened) };
+        (py.import("operator")?.getattr("getitem")?, (file, tensor.name())).into_pyobject(py)
     }
 }

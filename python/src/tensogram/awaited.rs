@@ -4,13 +4,15 @@ use super::file::{described_dict, not_remote, settings, store_options};
 use super::metadata::PyMetadata;
 use super::options::decode_options;
 use super::output;
+use crate::awaitable::awaitable;
 use crate::errors::OrRaise;
+use crate::interrupt::released;
+use framewright::source::nonblocking::wait_for;
 use framewright::tensogram::{self as tgm, AsyncTensogramFile, DecodeOptions, MessageIndex, is_remote_url};
 use futures_util::future::try_join_all;
 use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
-use pyo3_async_runtimes::tokio::future_into_py;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,7 +55,7 @@ impl PyAsyncTensogramFile {
 }
 
 /// An awaitable of `read`, whose result `show` turns into a Python object.
-fn awaitable<'py, T, R>(
+fn shown<'py, T, R>(
     py: Python<'py>,
     read: impl Future<Output = tgm::Result<T>> + Send + 'static,
     show: impl for<'a> FnOnce(Python<'a>, T) -> PyResult<R> + Send + 'static,
@@ -62,7 +64,7 @@ where
     T: Send + 'static,
     R: for<'a> IntoPyObject<'a> + Send + 'static,
 {
-    future_into_py(py, async move {
+    awaitable(py, async move {
         let read = read.await;
         Python::attach(|py| show(py, read.or_raise(py)?))
     })
@@ -76,7 +78,7 @@ impl PyAsyncTensogramFile {
     fn open(py: Python<'_>, source: PathBuf, bidirectional: bool) -> PyResult<Bound<'_, PyAny>> {
         let _ = bidirectional;
         let source = source.display().to_string();
-        awaitable(py, Self::opened(source, Vec::new()), |_, file| Ok(file))
+        shown(py, Self::opened(source, Vec::new()), |_, file| Ok(file))
     }
 
     /// Opens a file in a store, with settings of the store.
@@ -89,13 +91,13 @@ impl PyAsyncTensogramFile {
         bidirectional: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let _ = bidirectional;
-        awaitable(py, Self::opened(source, settings(storage_options)?), |_, file| Ok(file))
+        shown(py, Self::opened(source, settings(storage_options)?), |_, file| Ok(file))
     }
 
     /// Number of messages.
     fn message_count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (file, known) = (self.file.clone(), Arc::clone(&self.count));
-        awaitable(py, async move { file.message_count().await }, move |_, count| {
+        shown(py, async move { file.message_count().await }, move |_, count| {
             known.store(count, Ordering::Relaxed);
             Ok(count)
         })
@@ -121,13 +123,13 @@ impl PyAsyncTensogramFile {
         // As in `TensogramFile`.
         let read =
             async move { if remote { file.metadata(msg_index).await } else { file.decode_metadata(msg_index).await } };
-        awaitable(py, read, |_, metadata| Ok(PyMetadata::new(metadata)))
+        shown(py, read, |_, metadata| Ok(PyMetadata::new(metadata)))
     }
 
     /// Reads metadata and descriptors of one message: a dict of `metadata` and `descriptors`.
     fn file_decode_descriptors<'py>(&self, py: Python<'py>, msg_index: usize) -> PyResult<Bound<'py, PyAny>> {
         let file = self.file.clone();
-        awaitable(py, async move { file.decode_descriptors(msg_index).await }, |py, described| {
+        shown(py, async move { file.decode_descriptors(msg_index).await }, |py, described| {
             Ok(described_dict(py, described)?.unbind())
         })
     }
@@ -146,7 +148,7 @@ impl PyAsyncTensogramFile {
         let options = decode_options(native_byte_order, threads, true, verify_hash);
         let (file, read_options) = (self.file.clone(), options.clone());
         let read = async move { object(&file, msg_index, obj_index, &read_options).await };
-        awaitable(py, read, move |py, read| Ok(object_dict(py, read, &options)?.unbind()))
+        shown(py, read, move |py, read| Ok(object_dict(py, read, &options)?.unbind()))
     }
 
     /// Decodes runs of elements of one object, `(start, count)` over the flattened tensor.
@@ -165,7 +167,7 @@ impl PyAsyncTensogramFile {
         let options = decode_options(native_byte_order, threads, true, false);
         let (file, read_options) = (self.file.clone(), options.clone());
         let read = async move { file.decode_range(msg_index, obj_index, &ranges, &read_options).await };
-        awaitable(py, read, move |py, decoded| Ok(output::ranges(py, decoded, join, &options)?.unbind()))
+        shown(py, read, move |py, decoded| Ok(output::ranges(py, decoded, join, &options)?.unbind()))
     }
 
     /// Decodes the same object of many messages of a file in a store, with their requests side by side.
@@ -188,7 +190,7 @@ impl PyAsyncTensogramFile {
             let reads = msg_indices.iter().map(|index| object(&file, *index, obj_index, &read_options));
             try_join_all(reads).await.map(Some)
         };
-        awaitable(py, read, move |py, read| {
+        shown(py, read, move |py, read| {
             let read = read.ok_or_else(|| not_remote("object"))?.into_iter();
             let dicts = read.map(|read| object_dict(py, read, &options)).collect::<PyResult<Vec<_>>>()?;
             Ok(PyList::new(py, dicts)?.unbind())
@@ -217,7 +219,7 @@ impl PyAsyncTensogramFile {
             let indices: Vec<MessageIndex> = msg_indices.iter().map(|index| (*index).into()).collect();
             file.decode_range_batch(&indices, obj_index, &ranges, &read_options).await.map(Some)
         };
-        awaitable(py, read, move |py, read| {
+        shown(py, read, move |py, read| {
             let read = read.ok_or_else(|| not_remote("range"))?.into_iter();
             let arrays = read.map(|decoded| output::ranges(py, decoded, join, &options));
             Ok(PyList::new(py, arrays.collect::<PyResult<Vec<_>>>()?)?.unbind())
@@ -228,13 +230,13 @@ impl PyAsyncTensogramFile {
     fn prefetch_layouts<'py>(&self, py: Python<'py>, msg_indices: Vec<usize>) -> PyResult<Bound<'py, PyAny>> {
         let file = self.file.clone();
         let read = async move { try_join_all(msg_indices.iter().map(|index| file.decode_descriptors(*index))).await };
-        awaitable(py, read, |py, _| Ok(PyTuple::empty(py).unbind()))
+        shown(py, read, |py, _| Ok(PyTuple::empty(py).unbind()))
     }
 
     /// The bytes of one message.
     fn read_message<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let file = self.file.clone();
-        awaitable(py, async move { file.read_message(index).await }, |py, bytes| Ok(PyBytes::new(py, &bytes).unbind()))
+        shown(py, async move { file.read_message(index).await }, |py, bytes| Ok(PyBytes::new(py, &bytes).unbind()))
     }
 
     /// The bytes of every message.
@@ -245,7 +247,7 @@ impl PyAsyncTensogramFile {
             known.store(count, Ordering::Relaxed);
             try_join_all((0..count).map(|index| file.read_message(index))).await
         };
-        awaitable(py, read, |py, messages| {
+        shown(py, read, |py, messages| {
             Ok(PyList::new(py, messages.iter().map(|bytes| PyBytes::new(py, bytes)))?.unbind())
         })
     }
@@ -271,7 +273,7 @@ impl PyAsyncTensogramFile {
 
     fn __aenter__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, file) = (slf.py(), slf.unbind());
-        future_into_py(py, async move { Ok(file) })
+        awaitable(py, async move { Ok(file) })
     }
 
     #[pyo3(signature = (_exc_type=None, _exc_val=None, _exc_tb=None))]
@@ -282,11 +284,24 @@ impl PyAsyncTensogramFile {
         _exc_val: Option<Bound<'py, PyAny>>,
         _exc_tb: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        future_into_py(py, async move { Ok(false) })
+        awaitable(py, async move { Ok(false) })
     }
 
     fn __repr__(&self) -> String {
         format!("AsyncTensogramFile(source='{}')", self.source)
+    }
+
+    /// Pickled by path or URL and settings; opening waits.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, file) = (slf.py(), slf.get());
+        let reopen = py.get_type::<Self>().getattr("_reopen")?;
+        (reopen, (&file.source, file.storage_options.clone())).into_pyobject(py)
+    }
+
+    /// Opens a file again where nothing can be awaited.
+    #[staticmethod]
+    fn _reopen(py: Python<'_>, source: String, storage_options: Vec<(String, String)>) -> PyResult<Self> {
+        released(py, || wait_for(Self::opened(source, storage_options)))?.or_raise(py)
     }
 
     /// The settings of the store, as text.
@@ -338,7 +353,7 @@ fn decoded(
     options: DecodeOptions,
 ) -> PyResult<Bound<'_, PyAny>> {
     let read_options = options.clone();
-    awaitable(py, async move { file.decode_message(index, &read_options).await }, move |py, decoded| {
+    shown(py, async move { file.decode_message(index, &read_options).await }, move |py, decoded| {
         Ok(output::message(py, decoded, &options)?.unbind())
     })
 }

@@ -7,6 +7,7 @@ use super::metadata::PyMetadata;
 use super::options::{EncodeKeywords, decode_options};
 use super::output::{self, Elements};
 use crate::errors::OrRaise;
+use crate::interrupt::released;
 use crate::promise::left_alone;
 use bytes::Bytes;
 use framewright::source::remote::StoreOptions;
@@ -15,7 +16,7 @@ use framewright::tensogram::{
 };
 use pyo3::exceptions::{PyIndexError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PySlice};
+use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyTuple};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -38,10 +39,10 @@ enum Backing {
 /// Asks the file, wherever it is, with the interpreter released.
 macro_rules! ask {
     ($self:expr, $py:expr, |$file:ident| $work:expr) => {
-        $py.detach(|| match &$self.backing {
+        released($py, || match &$self.backing {
             Backing::Local($file) => $work,
             Backing::Remote($file) => $work,
-        })
+        })?
         .or_raise($py)
     };
 }
@@ -53,7 +54,7 @@ impl PyTensogramFile {
 
     fn remote(py: Python<'_>, source: String, storage_options: Vec<(String, String)>) -> PyResult<Self> {
         let options = store_options(&storage_options);
-        let file = py.detach(|| open_source(&source, &options)).or_raise(py)?;
+        let file = released(py, || open_source(&source, &options))?.or_raise(py)?;
         Ok(Self { backing: Backing::Remote(file), source, storage_options, mapped: Mutex::default() })
     }
 
@@ -106,7 +107,7 @@ impl PyTensogramFile {
         if is_remote_url(&name) {
             return Self::remote(py, name, Vec::new());
         }
-        let file = py.detach(|| TensogramFile::open(&source)).or_raise(py)?;
+        let file = released(py, || TensogramFile::open(&source))?.or_raise(py)?;
         Ok(Self::local(name, file))
     }
 
@@ -126,7 +127,7 @@ impl PyTensogramFile {
     /// Creates an empty file, or replaces one by an empty one; directories are made on the way.
     #[staticmethod]
     fn create(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let file = py.detach(|| TensogramFile::create(&path)).or_raise(py)?;
+        let file = released(py, || TensogramFile::create(&path))?.or_raise(py)?;
         Ok(Self::local(path.display().to_string(), file))
     }
 
@@ -175,10 +176,10 @@ impl PyTensogramFile {
         let options = keywords.options()?;
         let metadata = input::metadata(global_meta_dict)?;
         let objects = input::objects(descriptors_and_data, Take::Elements)?;
-        let done = py.detach(|| {
+        let done = released(py, || {
             let pairs: Vec<_> = objects.iter().map(input::ObjectData::pair).collect();
             file.append(&metadata, &pairs, &options)
-        });
+        })?;
         done.or_raise(py)
     }
 
@@ -197,7 +198,7 @@ impl PyTensogramFile {
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = decode_options(native_byte_order, threads, restore_non_finite, verify_hash);
         if !copy {
-            let bytes = py.detach(|| self.shared(index)).or_raise(py)?;
+            let bytes = released(py, || self.shared(index))?.or_raise(py)?;
             return output::message_of_views(py, bytes, &options);
         }
         self.decoded(py, index, &options)
@@ -206,10 +207,10 @@ impl PyTensogramFile {
     /// Reads the metadata of one message.
     fn file_decode_metadata(&self, py: Python<'_>, msg_index: usize) -> PyResult<PyMetadata> {
         // A stream has two copies of its metadata: the one at its start, and the complete one at its end.
-        let read = py.detach(|| match &self.backing {
+        let read = released(py, || match &self.backing {
             Backing::Local(file) => file.decode_metadata(msg_index),
             Backing::Remote(file) => file.metadata(msg_index),
-        });
+        })?;
         read.or_raise(py).map(PyMetadata::new)
     }
 
@@ -235,10 +236,10 @@ impl PyTensogramFile {
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = decode_options(native_byte_order, threads, true, verify_hash);
         if !copy {
-            let read: tgm::Result<_> = py.detach(|| {
+            let read: tgm::Result<_> = released(py, || {
                 let message = tgm::Message::from_bytes_with(self.shared(msg_index)?, &options)?;
                 Ok((message.metadata()?, Elements::of(message.object(obj_index)?, &options)?))
-            });
+            })?;
             let (metadata, elements) = read.or_raise(py)?;
             return Self::object_dict(py, PyMetadata::new(metadata), elements.parts(py, &options)?);
         }
@@ -281,11 +282,11 @@ impl PyTensogramFile {
         let Backing::Remote(file) = &self.backing else { return Err(not_remote("object")) };
         let options = decode_options(native_byte_order, threads, true, verify_hash);
         let indices: Vec<MessageIndex> = msg_indices.iter().map(|index| (*index).into()).collect();
-        let read: tgm::Result<_> = py.detach(|| {
+        let read: tgm::Result<_> = released(py, || {
             let objects = file.decode_object_batch(&indices, obj_index, &options)?;
             let metadata = indices.iter().map(|index| file.metadata(*index)).collect::<tgm::Result<Vec<_>>>()?;
             Ok((metadata, objects))
-        });
+        })?;
         let (metadata, objects) = read.or_raise(py)?;
         let dicts = metadata.into_iter().zip(objects).map(|(metadata, object)| {
             Self::object_dict(py, PyMetadata::new(metadata), output::parts(py, object, &options)?)
@@ -309,7 +310,7 @@ impl PyTensogramFile {
         let Backing::Remote(file) = &self.backing else { return Err(not_remote("range")) };
         let options = decode_options(native_byte_order, threads, true, false);
         let indices: Vec<MessageIndex> = msg_indices.iter().map(|index| (*index).into()).collect();
-        let read = py.detach(|| file.decode_range_batch(&indices, obj_index, &ranges, &options)).or_raise(py)?;
+        let read = released(py, || file.decode_range_batch(&indices, obj_index, &ranges, &options))?.or_raise(py)?;
         let arrays = read.into_iter().map(|decoded| output::ranges(py, decoded, join, &options));
         PyList::new(py, arrays.collect::<PyResult<Vec<_>>>()?)
     }
@@ -427,6 +428,20 @@ impl PyTensogramFileIter {
         self.file.get().decoded(py, position, &DecodeOptions::default()).map(Some)
     }
 
+    /// The file and the position.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, iter) = (slf.py(), slf.get());
+        let resume = py.get_type::<Self>().getattr("_resume")?;
+        (resume, (&iter.file, iter.position.load(Ordering::Relaxed))).into_pyobject(py)
+    }
+
+    /// Messages of a file from a position on.
+    #[staticmethod]
+    fn _resume(py: Python<'_>, file: Py<PyTensogramFile>, position: usize) -> PyResult<Self> {
+        let count = file.get().message_count(py)?;
+        Ok(Self { file, count, position: AtomicUsize::new(position.min(count)) })
+    }
+
     fn __len__(&self) -> usize {
         self.count - self.position.load(Ordering::Relaxed)
     }
@@ -450,7 +465,7 @@ pub(super) fn described_dict(py: Python<'_>, described: MessageDescription) -> P
 ///
 /// # Errors
 /// `ValueError` for a value that has no text.
-pub(super) fn settings(options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
+pub(crate) fn settings(options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
     let Some(options) = options else { return Ok(Vec::new()) };
     let setting = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let key = crate::value::text_key(&key)?;

@@ -8,6 +8,7 @@ use super::options::{EncodeKeywords, decode_options, hashing};
 use super::output::{self, Elements};
 use crate::buffer::Input;
 use crate::errors::OrRaise;
+use crate::interrupt::released;
 use crate::value::type_name;
 use framewright::codec::packing::{Packing, Request};
 use framewright::tensogram::{self as tgm, EncodeOptions, Message};
@@ -51,10 +52,10 @@ pub(crate) fn encode<'py>(
     let options = keywords.options()?;
     let metadata = input::metadata(global_meta_dict)?;
     let objects = input::objects(descriptors_and_data, Take::Elements)?;
-    let message = py.detach(|| {
+    let message = released(py, || {
         let pairs: Vec<_> = objects.iter().map(input::ObjectData::pair).collect();
         tgm::encode(&metadata, &pairs, &options)
-    });
+    })?;
     Ok(PyBytes::new(py, &message.or_raise(py)?))
 }
 
@@ -72,10 +73,10 @@ pub(crate) fn encode_pre_encoded<'py>(
     let options = EncodeOptions { hashing: hashing(hash)?, threads, ..EncodeOptions::default() };
     let metadata = input::metadata(global_meta_dict)?;
     let objects = input::objects(descriptors_and_data, Take::Payload)?;
-    let message = py.detach(|| {
+    let message = released(py, || {
         let pairs: Vec<_> = objects.iter().map(input::ObjectData::pair).collect();
         tgm::encode_pre_encoded(&metadata, &pairs, &options)
-    });
+    })?;
     Ok(PyBytes::new(py, &message.or_raise(py)?))
 }
 
@@ -96,7 +97,7 @@ pub(crate) fn decode(
     if !copy {
         return output::message_of_views(py, buf.0, &options);
     }
-    let decoded = py.detach(|| tgm::decode(&buf.0, &options)).or_raise(py)?;
+    let decoded = released(py, || tgm::decode(&buf.0, &options))?.or_raise(py)?;
     output::message(py, decoded, &options)
 }
 
@@ -110,20 +111,20 @@ pub(crate) fn decode_with_masks(
     threads: usize,
 ) -> PyResult<Bound<'_, PyAny>> {
     let options = decode_options(native_byte_order, threads, false, false);
-    let decoded = py.detach(|| tgm::decode_with_masks(&buf.0, &options)).or_raise(py)?;
+    let decoded = released(py, || tgm::decode_with_masks(&buf.0, &options))?.or_raise(py)?;
     output::masked_message(py, decoded, &options)
 }
 
 /// Reads the metadata of a message.
 #[pyfunction]
 pub(crate) fn decode_metadata(py: Python<'_>, buf: Input) -> PyResult<PyMetadata> {
-    py.detach(|| tgm::decode_metadata(&buf.0)).or_raise(py).map(PyMetadata::new)
+    released(py, || tgm::decode_metadata(&buf.0))?.or_raise(py).map(PyMetadata::new)
 }
 
 /// Reads metadata and descriptors of a message; no payload is decoded.
 #[pyfunction]
 pub(crate) fn decode_descriptors(py: Python<'_>, buf: Input) -> PyResult<(PyMetadata, Vec<PyDescriptor>)> {
-    let described = py.detach(|| tgm::decode_descriptors(&buf.0)).or_raise(py)?;
+    let described = released(py, || tgm::decode_descriptors(&buf.0))?.or_raise(py)?;
     Ok((PyMetadata::new(described.metadata), described.descriptors.into_iter().map(PyDescriptor::new).collect()))
 }
 
@@ -142,7 +143,7 @@ pub(crate) fn decode_object(
     copy: bool,
 ) -> PyResult<(PyMetadata, PyDescriptor, Bound<'_, PyAny>)> {
     let options = decode_options(native_byte_order, threads, restore_non_finite, verify_hash);
-    let read: tgm::Result<_> = py.detach(|| {
+    let read: tgm::Result<_> = released(py, || {
         let message = Message::from_bytes_with(buf.0, &options)?;
         let (metadata, object) = (message.metadata()?, message.object(index)?);
         if !copy {
@@ -150,7 +151,7 @@ pub(crate) fn decode_object(
         }
         let bytes = object.decode(&options)?;
         Ok((metadata, Elements::Decoded(tgm::DecodedObject { descriptor: object.into_descriptor(), bytes })))
-    });
+    })?;
     let (metadata, elements) = read.or_raise(py)?;
     let (descriptor, array) = elements.parts(py, &options)?;
     Ok((PyMetadata::new(metadata), descriptor, array))
@@ -171,22 +172,22 @@ pub(crate) fn decode_range<'py>(
     restore_non_finite: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = decode_options(native_byte_order, threads, restore_non_finite, false);
-    let decoded = py.detach(|| tgm::decode_range(&buf.0, object_index, &ranges, &options)).or_raise(py)?;
+    let decoded = released(py, || tgm::decode_range(&buf.0, object_index, &ranges, &options))?.or_raise(py)?;
     output::ranges(py, decoded, join, &options)
 }
 
 /// Finds messages in a buffer: `(offset, length)` of each; anything else is skipped.
 #[pyfunction]
-pub(crate) fn scan(py: Python<'_>, buf: Input) -> Vec<(u64, u64)> {
-    py.detach(|| tgm::scan(&buf.0).into_iter().map(|span| (span.start, span.len())).collect())
+pub(crate) fn scan(py: Python<'_>, buf: Input) -> PyResult<Vec<(u64, u64)>> {
+    released(py, || tgm::scan(&buf.0).into_iter().map(|span| (span.start, span.len())).collect())
 }
 
 /// Iterates over the messages of a buffer, decoding one at a time.
 #[pyfunction]
 #[pyo3(signature = (buf, *, verify_hash=false))]
-pub(crate) fn iter_messages(py: Python<'_>, buf: Input, verify_hash: bool) -> PyMessageIter {
-    let spans = py.detach(|| tgm::scan(&buf.0));
-    PyMessageIter::new(buf.0, spans, decode_options(true, 0, true, verify_hash))
+pub(crate) fn iter_messages(py: Python<'_>, buf: Input, verify_hash: bool) -> PyResult<PyMessageIter> {
+    let spans = released(py, || tgm::scan(&buf.0))?;
+    Ok(PyMessageIter::new(buf.0, spans, decode_options(true, 0, true, verify_hash)))
 }
 
 /// The digest of bytes: 16 hexadecimal digits.
@@ -197,7 +198,7 @@ pub(crate) fn compute_hash(py: Python<'_>, data: Input, algo: &str) -> PyResult<
         hashing(Some(algo)).map_err(|error| PyValueError::new_err(format!("MetadataError: {}", error.value(py))))?;
         return Err(PyValueError::new_err(format!("MetadataError: unknown hash type: {algo}; expected \"xxh3\"")));
     }
-    Ok(py.detach(|| tgm::compute_hash(&data.0)))
+    released(py, || tgm::compute_hash(&data.0))
 }
 
 /// Parameters of simple packing for an array: a dict of four `sp_` keys to put into a descriptor.
@@ -224,7 +225,7 @@ pub(crate) fn compute_packing_params<'py>(
     let doubles = py.import("numpy")?.call_method1("ascontiguousarray", (array, "float64"))?;
     let bytes = crate::buffer::shared(&doubles)?;
     let request = Request { sp_decimal_scale_factor: decimal_scale_factor, ..Request::bits(bits_per_value.into()) };
-    let packing = py.detach(|| Packing::derive(request, &bytes, ByteOrder::NATIVE, 1));
+    let packing = released(py, || Packing::derive(request, &bytes, ByteOrder::NATIVE, 1))?;
     let packing = packing.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let dict = PyDict::new(py);
     dict.set_item("sp_reference_value", packing.reference_value())?;

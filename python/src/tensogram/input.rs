@@ -2,21 +2,21 @@
 
 use crate::buffer;
 use crate::dtype;
+use crate::elements::{self, as_array};
 use crate::value::{from_python, map_from_python, text_key, type_name};
 use bytes::Bytes;
 use framewright::tensogram::describe::is_tensogram_dtype;
 use framewright::tensogram::{DataObjectDescriptor, GlobalMetadata, MetadataMap};
 use framewright::tensor::{ByteOrder, DType, row_major_strides};
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 /// One object to write.
-pub(super) struct ObjectData {
-    pub(super) descriptor: DataObjectDescriptor,
-    pub(super) data: Bytes,
+pub(crate) struct ObjectData {
+    pub(crate) descriptor: DataObjectDescriptor,
+    pub(crate) data: Bytes,
 }
 
 impl ObjectData {
@@ -69,7 +69,7 @@ pub(super) fn objects(pairs: &Bound<'_, PyAny>, take: Take) -> PyResult<Vec<Obje
 
 /// What data may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Take {
+pub(crate) enum Take {
     /// Arrays, and bytes of elements.
     Elements,
     /// Bytes of an encoded payload.
@@ -80,7 +80,7 @@ pub(super) enum Take {
 ///
 /// # Errors
 /// `ValueError` for descriptors that lack something, or that do not fit the array.
-pub(super) fn object(descriptor: &Bound<'_, PyDict>, data: &Bound<'_, PyAny>, take: Take) -> PyResult<ObjectData> {
+pub(crate) fn object(descriptor: &Bound<'_, PyDict>, data: &Bound<'_, PyAny>, take: Take) -> PyResult<ObjectData> {
     let mut described = Described::read(descriptor)?;
     if take == Take::Payload {
         if data.cast::<PyUntypedArray>().is_ok() {
@@ -90,7 +90,7 @@ pub(super) fn object(descriptor: &Bound<'_, PyDict>, data: &Bound<'_, PyAny>, ta
         return Ok(ObjectData { descriptor: described.finish()?, data });
     }
     let data = match as_array(data)? {
-        Some(array) => elements(&mut described, &array)?,
+        Some(array) => stored_elements(&mut described, &array)?,
         None => buffer::shared(data).map_err(|_| PyValueError::new_err(NOT_DATA))?,
     };
     Ok(ObjectData { descriptor: described.finish()?, data })
@@ -222,24 +222,8 @@ fn stored(descriptor: &Bound<'_, numpy::PyArrayDescr>) -> Option<DType> {
     }
 }
 
-/// The array that an object is, or that it can be seen as; `None` for plain buffers.
-fn as_array<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
-    let py = data.py();
-    if data.is_instance_of::<pyo3::types::PyBytes>() {
-        return Ok(None);
-    }
-    if let Ok(array) = data.cast::<PyUntypedArray>() {
-        return Ok(Some(array.clone()));
-    }
-    if data.hasattr(intern!(py, "__array__"))? || data.hasattr(intern!(py, "__array_interface__"))? {
-        let array = py.import("numpy")?.call_method1("asarray", (data,))?;
-        return Ok(Some(array.cast_into::<PyUntypedArray>()?));
-    }
-    Ok(None)
-}
-
 /// The elements of an array as the descriptor wants them stored; what the descriptor leaves out comes from the array.
-fn elements(described: &mut Described, array: &Bound<'_, PyUntypedArray>) -> PyResult<Bytes> {
+fn stored_elements(described: &mut Described, array: &Bound<'_, PyUntypedArray>) -> PyResult<Bytes> {
     let py = array.py();
     let numpy_type = array.dtype();
     let Some(found) = stored(&numpy_type) else {
@@ -266,26 +250,25 @@ fn elements(described: &mut Described, array: &Bound<'_, PyUntypedArray>) -> PyR
         let expected = described.shape.get_or_insert_with(|| shape.clone());
         check_shape(&shape, expected)?;
     }
-    let wanted = match described.descriptor.byte_order {
-        ByteOrder::Big => '>',
-        _ => '<',
-    };
     // An array of bits keeps the order it has; values are brought into the order of the descriptor.
-    let swapped = found.swap_unit() > 1 && order_of(&numpy_type) != wanted;
-    let numpy = py.import("numpy")?;
-    let mut array = array.clone().into_any();
-    if swapped {
-        let target = numpy_type.call_method1(intern!(py, "newbyteorder"), (wanted.to_string(),))?;
-        array = array.call_method1(intern!(py, "astype"), (target,))?;
-    }
-    // Types that are not NumPy's own have no buffer: their bytes do.
-    let own = numpy_type.num() < FIRST_USER_TYPE;
-    if let Some(bytes) = own.then(|| buffer::shared(&array).ok()).flatten() {
-        return Ok(bytes);
-    }
-    let flat = numpy.call_method1(intern!(py, "ascontiguousarray"), (&array,))?;
-    let flat = flat.call_method1(intern!(py, "reshape"), (-1,))?;
-    buffer::shared(&flat.call_method1(intern!(py, "view"), ("uint8",))?)
+    elements::row_major(array, found, described.descriptor.byte_order)
+}
+
+/// An array as formats of plain elements hold it: its type, its shape, and its elements, little endian and by rows.
+///
+/// # Errors
+/// `ValueError` for what is no array, and for types that no format has.
+pub(crate) fn plain_elements(data: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u64>, Bytes)> {
+    let array = match as_array(data)? {
+        Some(array) => array,
+        None => data.py().import("numpy")?.call_method1("asarray", (data,))?.cast_into::<PyUntypedArray>()?,
+    };
+    let numpy_type = array.dtype();
+    let Some(dtype) = dtype::element_type(&numpy_type) else {
+        return Err(PyValueError::new_err(format!("cannot save elements of type {numpy_type}")));
+    };
+    let shape = array.shape().iter().map(|axis| *axis as u64).collect();
+    Ok((dtype, shape, elements::row_major(&array, dtype, ByteOrder::Little)?))
 }
 
 /// Whether an array of shape `found` holds the elements of `expected` in their order: the same axes, axes of length one
@@ -301,20 +284,7 @@ fn check_shape(found: &[u64], expected: &[u64]) -> PyResult<()> {
     )))
 }
 
-/// `<` or `>`.
-fn order_of(descriptor: &Bound<'_, numpy::PyArrayDescr>) -> char {
-    match descriptor.byteorder() {
-        b'>' => '>',
-        b'<' => '<',
-        _ if ByteOrder::NATIVE == ByteOrder::Big => '>',
-        _ => '<',
-    }
-}
-
 const NOT_DATA: &str = "data must be a numpy array or bytes";
-
-/// Type numbers from here on belong to types that other packages register.
-const FIRST_USER_TYPE: i32 = 256;
 
 /// Keys that describe a field, not how it is stored.
 const APPLICATION_KEYS: &[&str] = &[

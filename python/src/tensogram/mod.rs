@@ -1,7 +1,7 @@
 //! `fwright.tensogram`: the names that users of the format know.
 
 mod options; // keywords to options
-mod input; // dicts and arrays to what is encoded
+pub(crate) mod input; // dicts and arrays to what is encoded
 mod metadata; // Metadata
 mod descriptor; // DataObjectDescriptor
 mod output; // decoded things to arrays
@@ -11,8 +11,11 @@ mod validate; // findings
 mod file; // messages in files and stores
 mod awaited; // the same, awaited
 mod stream; // messages written object by object
+mod stream_awaited; // the same, awaited
 mod doctor; // what this build can do
 mod absent; // converters that are not built
+
+pub(crate) use file::settings;
 
 use crate::errors::{HashMismatchError, IntegrityError, MissingHashError};
 use pyo3::prelude::*;
@@ -41,6 +44,8 @@ pub(crate) mod tensogram {
     use super::metadata::PyMetadata;
     #[pymodule_export]
     use super::stream::PyStreamingEncoder;
+    #[pymodule_export]
+    use super::stream_awaited::PyAsyncStreamingEncoder;
     #[pymodule_export]
     use super::validate::{validate, validate_file};
     use super::*;

@@ -4,6 +4,7 @@ use super::descriptor::PyDescriptor;
 use super::metadata::PyMetadata;
 use crate::array::{self, Layout};
 use crate::errors::OrRaise;
+use crate::interrupt::released;
 use bytes::Bytes;
 use framewright::tensogram::{
     self as tgm, DataObjectDescriptor, DecodeOptions, DecodedMessage, DecodedObject, DecodedRanges, GlobalMetadata,
@@ -31,12 +32,12 @@ pub(super) fn message_of_views<'py>(
     bytes: Bytes,
     options: &DecodeOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let opened: tgm::Result<_> = py.detach(|| {
+    let opened: tgm::Result<_> = released(py, || {
         let (metadata, objects) = open_objects(bytes, options)?;
         let payloads =
             objects.into_iter().map(|object| Elements::of(object, options)).collect::<Result<Vec<_>, _>>()?;
         Ok((metadata, payloads))
-    });
+    })?;
     let (metadata, payloads) = opened.or_raise(py)?;
     let pairs = payloads.into_iter().map(|elements| elements.pair(py, options)).collect::<PyResult<Vec<_>>>()?;
     named_tuple(py, metadata, PyList::new(py, pairs)?)

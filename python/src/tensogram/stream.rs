@@ -1,23 +1,35 @@
 //! `StreamingEncoder`: messages written object by object.
 
-use super::input::{self, Take};
+use super::input::{self, ObjectData, Take};
 use super::options::EncodeKeywords;
 use crate::errors::OrRaise;
+use crate::interrupt::released;
 use crate::value::map_from_python;
-use framewright::tensogram::{self as tgm, Lengths, StreamingEncoder};
+use framewright::tensogram::{self as tgm, Lengths, MetadataMap, StreamingEncoder};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Writes a message object by object: in memory, or with `sink` straight to a path or a file object.
+///
+/// >>> import numpy as np, fwright.tensogram as tensogram
+/// >>> encoder = tensogram.StreamingEncoder({"run": "00Z"})
+/// >>> encoder.write_preceder({"param": "2t"})
+/// >>> encoder.write_object({}, np.zeros(3))
+/// >>> len(tensogram.decode(encoder.finish_backfilled()).objects)
+/// 1
 #[pyclass(frozen, module = "fwright.tensogram", name = "StreamingEncoder")]
 pub(crate) struct PyStreamingEncoder {
-    state: Mutex<Option<Encoder>>,
+    state: Arc<State>,
 }
+
+/// What one encoder and its calls share.
+#[derive(Default)]
+pub(super) struct State(Mutex<Option<Encoder>>);
 
 enum Encoder {
     Memory(StreamingEncoder<Vec<u8>>),
@@ -34,31 +46,39 @@ macro_rules! ask {
     };
 }
 
-impl PyStreamingEncoder {
-    /// Works on the encoder with the interpreter released; the lock is taken only then, so that a sink written in Python can
-    /// have the interpreter.
-    fn work<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Option<Encoder>) -> Option<tgm::Result<T>> + Send,
-    ) -> PyResult<T> {
-        let done = py.detach(|| work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner)));
-        match done {
-            Some(result) => result.or_raise(py),
-            None => Err(PyRuntimeError::new_err("StreamingEncoder already finished")),
-        }
+/// What a call found: nothing where the message is finished.
+type Found<T> = Option<tgm::Result<T>>;
+
+impl State {
+    /// Works on the encoder. The interpreter must be released: a sink written in Python needs it.
+    fn with<T>(&self, work: impl FnOnce(&mut Option<Encoder>) -> Found<T>) -> Found<T> {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn finished<'py>(&self, py: Python<'py>, lengths: Lengths, end: End) -> PyResult<Bound<'py, PyAny>> {
-        let done = self.work(py, |state| {
+    pub(super) fn write_preceder(&self, entry: &MetadataMap) -> Found<()> {
+        self.with(|state| Some(ask!(state.as_mut()?, |encoder| encoder.write_preceder(entry))))
+    }
+
+    pub(super) fn write(&self, object: &ObjectData, take: Take) -> Found<()> {
+        let (descriptor, data) = object.pair();
+        self.with(|state| {
+            Some(ask!(state.as_mut()?, |encoder| match take {
+                Take::Elements => encoder.write_object(descriptor, data),
+                Take::Payload => encoder.write_object_pre_encoded(descriptor, data),
+            }))
+        })
+    }
+
+    pub(super) fn finish(&self, lengths: Lengths, end: End) -> Found<Option<Vec<u8>>> {
+        self.with(|state| {
             let encoder = state.take()?;
-            let done = match encoder {
+            Some(match encoder {
                 Encoder::Memory(mut encoder) => {
                     let message = encoder.finish_and_reset(lengths);
                     if end == End::Reset {
                         *state = Some(Encoder::Memory(encoder));
                     }
-                    message.map(Done::Message)
+                    message.map(Some)
                 }
                 Encoder::Sink(_) if end == End::Reset => {
                     *state = Some(encoder);
@@ -70,27 +90,45 @@ impl PyStreamingEncoder {
                         Lengths::Unknown => encoder.finish(),
                         _ => encoder.finish_with_backfill(),
                     };
-                    sink.and_then(|mut sink| Ok(sink.flush()?)).map(|()| Done::Written)
+                    sink.and_then(|mut sink| Ok(sink.flush()?)).map(|()| None)
                 }
-            };
-            Some(done)
-        })?;
-        match done {
-            Done::Message(message) => Ok(PyBytes::new(py, &message).into_any()),
-            Done::Written => Ok(py.None().into_bound(py)),
-        }
+            })
+        })
+    }
+
+    pub(super) fn object_count(&self) -> Found<usize> {
+        self.with(|state| Some(Ok(ask!(state.as_mut()?, |encoder| encoder.object_count()))))
+    }
+
+    pub(super) fn bytes_written(&self) -> Found<u64> {
+        self.with(|state| Some(Ok(ask!(state.as_mut()?, |encoder| encoder.bytes_written()))))
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Finish,
-    Reset,
+/// The result, or the exception of a finished message.
+pub(super) fn raised<T>(py: Python<'_>, found: Found<T>) -> PyResult<T> {
+    match found {
+        Some(result) => result.or_raise(py),
+        None => Err(PyRuntimeError::new_err("StreamingEncoder already finished")),
+    }
 }
 
-enum Done {
-    Message(Vec<u8>),
-    Written,
+impl PyStreamingEncoder {
+    pub(super) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state)
+    }
+
+    fn finished<'py>(&self, py: Python<'py>, lengths: Lengths, end: End) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let message = raised(py, released(py, || self.state.finish(lengths, end))?)?;
+        Ok(message.map(|message| PyBytes::new(py, &message)))
+    }
+}
+
+/// What becomes of an encoder whose message is finished.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Finish,
+    Reset,
 }
 
 #[pymethods]
@@ -100,7 +138,7 @@ impl PyStreamingEncoder {
         pos_inf_mask_method=None, neg_inf_mask_method=None, small_mask_threshold_bytes=None, aggregate_hash=None, *, sink=None),
         text_signature = "(global_meta_dict, hash='xxh3', threads=0, allow_nan=False, allow_inf=False, nan_mask_method=None, pos_inf_mask_method=None, neg_inf_mask_method=None, small_mask_threshold_bytes=None, aggregate_hash=None, *, sink=None)")]
     #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
-    fn new(
+    pub(super) fn new(
         py: Python<'_>,
         global_meta_dict: &Bound<'_, PyDict>,
         hash: Option<&str>,
@@ -131,23 +169,22 @@ impl PyStreamingEncoder {
             None => StreamingEncoder::new(Vec::new(), &metadata, &options).map(Encoder::Memory),
             Some(sink) => {
                 let sink = Sink::of(sink)?;
-                py.detach(|| StreamingEncoder::new(sink, &metadata, &options).map(Encoder::Sink))
+                released(py, || StreamingEncoder::new(sink, &metadata, &options).map(Encoder::Sink))?
             }
         };
-        Ok(Self { state: Mutex::new(Some(encoder.or_raise(py)?)) })
+        Ok(Self { state: Arc::new(State(Mutex::new(Some(encoder.or_raise(py)?)))) })
     }
 
     /// Writes metadata of the next object, before the object itself is there.
     fn write_preceder(&self, py: Python<'_>, metadata: &Bound<'_, PyDict>) -> PyResult<()> {
         let entry = map_from_python(metadata)?;
-        self.work(py, |state| Some(ask!(state.as_mut()?, |encoder| encoder.write_preceder(&entry))))
+        raised(py, released(py, || self.state.write_preceder(&entry))?)
     }
 
     /// Encodes an object and writes it.
     fn write_object(&self, py: Python<'_>, descriptor: &Bound<'_, PyDict>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let object = input::object(descriptor, data, Take::Elements)?;
-        let (descriptor, data) = object.pair();
-        self.work(py, |state| Some(ask!(state.as_mut()?, |encoder| encoder.write_object(descriptor, data))))
+        raised(py, released(py, || self.state.write(&object, Take::Elements))?)
     }
 
     /// Writes an object whose payload is encoded already.
@@ -158,40 +195,39 @@ impl PyStreamingEncoder {
         data: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let object = input::object(descriptor, data, Take::Payload)?;
-        let (descriptor, data) = object.pair();
-        self.work(py, |state| Some(ask!(state.as_mut()?, |encoder| encoder.write_object_pre_encoded(descriptor, data))))
+        raised(py, released(py, || self.state.write(&object, Take::Payload))?)
     }
 
     /// Ends the message, whose lengths stay zero as in a stream; in memory it is returned.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         self.finished(py, Lengths::Unknown, End::Finish)
     }
 
     /// Ends the message and fills its lengths in; in memory it is returned.
-    fn finish_backfilled<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn finish_backfilled<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         self.finished(py, Lengths::BackFilled, End::Finish)
     }
 
     /// Ends the message, returns it, and starts the next one with the same metadata.
-    fn finish_and_reset<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn finish_and_reset<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         self.finished(py, Lengths::Unknown, End::Reset)
     }
 
     /// The same with the lengths filled in.
-    fn finish_and_reset_backfilled<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn finish_and_reset_backfilled<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         self.finished(py, Lengths::BackFilled, End::Reset)
     }
 
     /// Number of objects written so far.
     #[getter]
     fn object_count(&self, py: Python<'_>) -> PyResult<usize> {
-        self.work(py, |state| Some(Ok(ask!(state.as_mut()?, |encoder| encoder.object_count()))))
+        raised(py, released(py, || self.state.object_count())?)
     }
 
     /// Number of bytes written so far.
     #[getter]
     fn bytes_written(&self, py: Python<'_>) -> PyResult<u64> {
-        self.work(py, |state| Some(Ok(ask!(state.as_mut()?, |encoder| encoder.bytes_written()))))
+        raised(py, released(py, || self.state.bytes_written())?)
     }
 }
 

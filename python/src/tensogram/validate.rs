@@ -3,6 +3,7 @@
 use super::options::validate_options;
 use crate::buffer::Input;
 use crate::errors::OrRaise;
+use crate::interrupt::released;
 use framewright::report::Finding;
 use framewright::tensogram::{self as tgm, MessageReport};
 use pyo3::prelude::*;
@@ -19,7 +20,7 @@ pub(crate) fn validate<'py>(
     check_canonical: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = validate_options(level, check_canonical)?;
-    let report = py.detach(|| tgm::validate_message(&buf.0, &options));
+    let report = released(py, || tgm::validate_message(&buf.0, &options))?;
     message(py, &report)
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn validate_file<'py>(
     check_canonical: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = validate_options(level, check_canonical)?;
-    let report = py.detach(|| tgm::validate_file(&path, &options)).or_raise(py)?;
+    let report = released(py, || tgm::validate_file(&path, &options))?.or_raise(py)?;
     let dict = PyDict::new(py);
     let issues = PyList::empty(py);
     for finding in report.report.findings() {

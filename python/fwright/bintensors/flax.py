@@ -1,0 +1,66 @@
+"""Arrays of JAX in files of weights, under the names of ``bintensors.flax``.
+
+>>> import jax.numpy as jnp
+>>> from fwright.bintensors.flax import load, save
+>>> load(save({"w": jnp.ones(2)}))
+{'w': Array([1., 1.], dtype=float32)}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import jax  # type: ignore[import-not-found, unused-ignore]  # noqa: F401 - fails here where it is missing
+import numpy as np
+
+from .._fwright import bintensors as _native
+from . import numpy as _numpy
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["load", "load_file", "save", "save_file", "save_with_checksum"]
+
+
+def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None, *, digest: str | None = None) -> bytes:
+    """Put arrays into bytes; ``digest`` (``sha256`` for example) adds a digest of each."""
+    return _numpy.save(_arrays(tensors), metadata, digest=digest)
+
+
+def save_file(
+    tensors: Mapping[str, Any],
+    filename: str | os.PathLike[str],
+    metadata: Mapping[str, str] | None = None,
+    *,
+    digest: str | None = None,
+) -> None:
+    """Put arrays into a file, which is replaced as a whole; ``digest`` (``sha256`` for example) adds a digest of each."""
+    _numpy.save_file(_arrays(tensors), filename, metadata, digest=digest)
+
+
+def save_with_checksum(
+    tensor_dict: Mapping[str, Any],
+    metadata: Mapping[str, str] | None = None,
+    hasher: Callable[[bytes], Any] = hashlib.sha1,
+) -> tuple[bytes, bytes]:
+    """Put arrays into bytes, and return the digest of all of them first."""
+    return _numpy.save_with_checksum(_arrays(tensor_dict), metadata, hasher)
+
+
+def load(data: Buffer) -> dict[str, Any]:
+    """All arrays in bytes, in file order."""
+    loaded: dict[str, Any] = _native.load(data, "flax")
+    return loaded
+
+
+def load_file(filename: str | os.PathLike[str], *, mmap: bool = True) -> dict[str, Any]:
+    """All arrays of a file, in file order. ``mmap=False`` reads the file into memory first."""
+    loaded: dict[str, Any] = _native.load_file(filename, "flax", mmap=mmap)
+    return loaded
+
+
+def _arrays(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.asarray(array) for name, array in tensors.items()}

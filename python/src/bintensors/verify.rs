@@ -1,0 +1,70 @@
+//! Digests of files and of their tensors.
+
+use super::errors::{Class, Doing, any_fault, fault, invalid};
+use super::open::opened;
+use super::weights::Weights;
+use super::write::PathOrBytes;
+use framewright::bintensors::validate::verify_tensors;
+use framewright::bintensors::{Algorithm, BinTensorError, verify as verify_source};
+use framewright::source::FileSource;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Compares a file, given by its path or as bytes, with digests, and returns how many were compared.
+///
+/// With `digest` (bytes, or hexadecimal text) that is the digest of the whole file, as `save_with_checksum` returns it. Without it,
+/// the digests of tensors are compared that `save_file(…, digest=…)` left in the file. `BintensorError` says which does not match.
+#[pyfunction]
+#[pyo3(signature = (source, digest=None, algorithm="sha1"))]
+pub(crate) fn verify(
+    py: Python<'_>,
+    source: PathOrBytes,
+    digest: Option<&Bound<'_, PyAny>>,
+    algorithm: &str,
+) -> PyResult<usize> {
+    let Some(digest) = digest.filter(|digest| !digest.is_none()) else {
+        let weights = match source {
+            PathOrBytes::Path(path) => opened(py, &path.0)?,
+            PathOrBytes::Bytes(bytes) => {
+                Weights::of_bytes(bytes).map_err(|error| any_fault(py, Doing::Deserializing, error))?
+            }
+        };
+        return verify_stored(py, &weights);
+    };
+    let digest = bytes_of(digest)?;
+    let algorithm: Algorithm = algorithm.parse().map_err(|error: BinTensorError| invalid(py, error.detail()))?;
+    let compared = match source {
+        PathOrBytes::Path(path) => {
+            let file = FileSource::open(&path.0)?;
+            py.detach(|| verify_source(&file, &digest, algorithm))
+        }
+        PathOrBytes::Bytes(bytes) => py.detach(|| verify_source(&*bytes, &digest, algorithm)),
+    };
+    compared.map(|()| 1).map_err(|error| fault(py, Doing::Verifying, error))
+}
+
+/// Compares the digests that a file has of its tensors.
+///
+/// # Errors
+/// `BintensorError` when one does not match, or when there are none.
+pub(super) fn verify_stored(py: Python<'_>, weights: &Weights) -> PyResult<usize> {
+    let none = || {
+        let words = "the file has no digests of its tensors: save it with digest=\"sha256\"";
+        Class::Fault.error(py, words, "missing_digest", None)
+    };
+    let (metadata, source) = weights.as_bin().ok_or_else(none)?;
+    match py.detach(|| verify_tensors(source, metadata)) {
+        Ok(0) => Err(none()),
+        Ok(compared) => Ok(compared),
+        Err(error) => Err(fault(py, Doing::Verifying, error)),
+    }
+}
+
+/// Bytes, or hexadecimal text.
+fn bytes_of(digest: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let Ok(text) = digest.extract::<String>() else { return digest.extract() };
+    let wrong = || PyValueError::new_err(format!("digest {text:?} is not hexadecimal"));
+    let digits: Option<Vec<u8>> = text.chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect();
+    let digits = digits.filter(|digits| digits.len().is_multiple_of(2)).ok_or_else(wrong)?;
+    Ok(digits.chunks_exact(2).map(|pair| (pair[0] << 4) | pair[1]).collect())
+}

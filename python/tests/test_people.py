@@ -1,0 +1,244 @@
+"""For people: what notebooks show, progress, Ctrl-C, warnings."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+import fwright as fw
+import fwright.tensogram as tensogram
+
+
+def bytes_read():
+    with open("/proc/self/io") as counters:
+        return int(next(line for line in counters if line.startswith("rchar")).split()[1])
+
+
+def test_html_shows_what_is_there(tmp_path):
+    path = tmp_path / "h.tgm"
+    fw.save(path, {"field": np.eye(20), "line": np.arange(3)}, metadata={"run": "00Z"})
+    page = fw.open(path)._repr_html_()
+    for text in ("<table>", "field", "20 × 20", "3.1 KiB", "float64", "run", "00Z"):
+        assert text in page, text
+    assert page.count("data:image/png;base64,") == 1
+    page = fw.open(path)["field"]._repr_html_()
+    assert "data:image/png;base64," in page and "20 × 20" in page
+    assert "<img" not in fw.open(path)["line"]._repr_html_()
+
+
+def test_html_is_escaped():
+    hostile = "<script>alert('x')</script>\x1b[0m"
+    data = safetensors.numpy.save({hostile: np.ones((4, 4))}, {"<b>": "<img src=x onerror=y>\""})
+    for page in (fw.open(data)._repr_html_(), fw.open(data)[hostile]._repr_html_()):
+        assert "<script" not in page and "<b>alert" not in page and "onerror=y>" not in page and "\x1b" not in page
+        assert "'x'" not in page
+
+
+def test_html_of_many_tensors_is_short_and_odd_ones_have_no_picture(tmp_path):
+    many = {f"t{number}": np.zeros(1) for number in range(1000)}
+    page = fw.open(safetensors.numpy.save(many))._repr_html_()
+    assert "and 900 more" in page and len(page) < 50_000
+    odd = {"nan": np.full((3, 3), np.nan), "empty": np.zeros((0, 5)), "complex": np.zeros((3, 3), "c8"), "bool": np.eye(3) > 0}
+    path = tmp_path / "odd.tgm"
+    fw.save(path, odd)
+    for name in odd:
+        assert name in fw.open(path)[name]._repr_html_()
+
+
+def test_html_of_a_huge_tensor_reads_little(tmp_path):
+    path = tmp_path / "huge.npy"
+    # Sparse: a header, and a hole.
+    np.lib.format.open_memmap(path, mode="w+", dtype="f4", shape=(16384, 16384)).flush()
+    assert path.stat().st_size > 1 << 30
+    before, begun = bytes_read(), time.perf_counter()
+    page = fw.open(path)._repr_html_()
+    assert "data:image/png" in page
+    assert bytes_read() - before < 32 << 20 and time.perf_counter() - begun < 10
+
+
+def test_repr_says_what_it_is(tmp_path):
+    path = tmp_path / "r.tgm"
+    with tensogram.TensogramFile.create(path) as file:
+        file.append({"k": 1}, [({}, np.zeros((2, 3)))])
+    assert repr(file) == f"TensogramFile(source='{path}')"
+    metadata, [(descriptor, _)] = file[0]
+    assert "k" in repr(metadata) and "float64" in repr(descriptor)
+    assert repr(fw.open(path)) == f'TensorFile("{path}", format=\'tensogram\', tensors=1)'
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    path = tmp_path_factory.mktemp("people") / "w.safetensors"
+    fw.save(path, {f"w{number}": np.zeros(1 << 20, "f4") for number in range(8)})
+    return path
+
+
+def test_progress_is_told(weights, tmp_path):
+    for work in (
+        lambda heard: fw.convert(weights, tmp_path / "w.tgm", progress=heard, force=True),
+        lambda heard: fw.save(tmp_path / "s.tgm", dict(fw.open(weights)), progress=heard),
+        lambda heard: fw.save(tmp_path / "s.bt", dict(fw.open(weights)), progress=heard),
+    ):
+        told = []
+        work(lambda done, total: told.append((done, total)))
+        total = 32 << 20
+        assert told and told[-1] == (total, total)
+        assert [done for done, _ in told] == sorted(done for done, _ in told) and {all for _, all in told} == {total}
+
+
+def test_what_a_callback_raises_stops_the_work(weights, tmp_path):
+    def stop(done, total):
+        raise LookupError("no more")
+
+    with pytest.raises(LookupError, match="no more"):
+        fw.convert(weights, tmp_path / "c.tgm", progress=stop)
+    assert os.listdir(tmp_path) == []
+
+
+PROGRAMS = {
+    "encode sz3": "tensogram.encode({}, [({'compression': 'sz3', 'sz3_error_bound_mode': 'abs', 'sz3_error_bound': 0.01}, noise(192))])",
+    "encode zstd": "tensogram.encode({}, [({'compression': 'zstd', 'zstd_level': 6}, noise(160))])",
+    "encode blosc2": "tensogram.encode({}, [({'compression': 'blosc2', 'blosc2_codec': 'zstd', 'blosc2_clevel': 5}, noise(128))])",
+    "many messages": "[tensogram.decode(small) for _ in range(1 << 30)]",
+    "validate": "[tensogram.validate(small, 'full') for _ in range(1 << 30)]",
+    "a server that never answers": "fw.open(silent())",
+    "an awaited server": "tensogram.TensogramFile.open(silent())",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_ctrl_c_stops_long_work(name):
+    """A signal in the middle of the work; the time from there to the exception is what counts."""
+    program = f"""
+        import os, signal, socket, sys, threading, time
+        import numpy as np
+        import fwright as fw, fwright.tensogram as tensogram
+
+        def noise(mib):
+            return np.random.default_rng(1).normal(size=mib << 17)
+
+        def silent():
+            server = socket.socket()
+            server.bind(("127.0.0.1", 0))
+            server.listen()
+            globals()["kept"] = server
+            return f"http://127.0.0.1:{{server.getsockname()[1]}}/x.tgm"
+
+        small = tensogram.encode({{}}, [({{"compression": "zstd"}}, np.zeros(1000))])
+        work = compile({PROGRAMS[name]!r}.replace("noise(", "prepared("), "work", "eval")
+        made = {{}}
+        prepared = lambda mib: made[mib]
+        if "noise(" in {PROGRAMS[name]!r}:
+            size = int({PROGRAMS[name]!r}.split("noise(")[1].split(")")[0])
+            made[size] = noise(size)
+        sent = []
+        def interrupt():
+            time.sleep(0.4)
+            sent.append((time.perf_counter(), time.process_time()))
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
+        try:
+            eval(work)
+        except KeyboardInterrupt:
+            print(time.perf_counter() - sent[0][0], time.process_time() - sent[0][1])
+        else:
+            print("finished before the signal" if not sent else "not stopped")
+    """
+    fastest = []
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        if "finished" in done.stdout:
+            pytest.skip("this machine does the work before it can be interrupted")
+        # On a loaded machine the clock of the process tells what work did after the signal; waiting costs it nothing.
+        wall, busy = map(float, done.stdout.split())
+        fastest.append(wall if "server" in name else min(wall, busy))
+        if fastest[-1] < 0.2:
+            return
+    assert min(fastest) < 0.2, fastest
+
+
+def test_a_handler_that_raises_something_else_is_heard(tmp_path):
+    def handler(number, frame):
+        raise TimeoutError("too long")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(TimeoutError, match="too long"):
+            while True:
+                tensogram.encode({}, [({"compression": "zstd"}, np.zeros(1 << 22))])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_the_command_line_ends_like_the_program():
+    """Ctrl-C ends it by the signal, and exit codes are those of fw."""
+    words = [sys.executable, "-m", "fwright"]
+    process = subprocess.Popen([*words, "ls", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode in (-signal.SIGINT, 130)
+    for args, code in ([["--version"], 0], [["nonsense"], 2], [["info", "/nope.tgm"], 2]):
+        assert subprocess.run([*words, *args], capture_output=True).returncode == code
+
+
+def line():
+    return sys._getframe(1).f_lineno
+
+
+def test_warnings_point_at_the_caller(tmp_path):
+    described = {"param": "2t"}
+    stream = tensogram.StreamingEncoder({})
+    file = tensogram.TensogramFile.create(tmp_path / "w.tgm")
+    awaited = tensogram.AsyncStreamingEncoder({})
+    field = np.zeros(3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        here = line()
+        tensogram.encode({}, [(described, field)])
+        stream.write_object(described, field)
+        file.append({}, [(described, field)])
+        fw.save(tmp_path / "s.tgm", {"a": field}, pipeline=described)
+        fw.save(tmp_path / "s.npz", {"a": field}, metadata={"lost": "x"})
+
+        async def write():
+            await awaited.write_object(described, field)
+
+        asyncio.run(write())
+    assert [warning.category for warning in caught] == [UserWarning] * 6
+    assert [(warning.filename, warning.lineno - here) for warning in caught] == [
+        (__file__, 1), (__file__, 2), (__file__, 3), (__file__, 4), (__file__, 5), (__file__, 8)
+    ]
+    assert "param" in str(caught[0].message) and "lost" in str(caught[4].message)
+
+
+def test_views_outlive_handles_files_and_threads(tmp_path):
+    path = tmp_path / "v.tgm"
+    field = np.arange(100_000.0)
+    fw.save(path, {"a": field})
+    views = []
+
+    def work():
+        views.append(fw.open(path)["a"].numpy(copy=False))
+        views.append(tensogram.TensogramFile.open(path).file_decode_object(0, 0, copy=False)["data"])
+        views.append(tensogram.decode(bytearray(path.read_bytes()), copy=False).objects[0][1][::7])
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    path.unlink()
+    for view in views:
+        assert not view.flags.writeable
+    assert np.array_equal(views[0], field) and np.array_equal(views[1], field) and np.array_equal(views[2], field[::7])
