@@ -22,11 +22,22 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fw-structframe", &["fw-bytes"]),
     ("fw-dynamic", &["fw-bytes", "fw-tensor", "fw-report", "fw-schema", "fw-structframe"]),
     ("fw-codegen", &["fw-source", "fw-report", "fw-schema"]),
+    ("fw-link", &[]),
+    ("fw-recording", &["fw-tensor", "fw-source", "fw-schema", "fw-tensogram"]),
 ];
 
 /// Crates on top, which see everything below them.
-const TOP: &[&str] =
-    &["fw-convert", "fw-look", "fw-edit", "framewright", "fw", "fw-explorer", "fw-conformance", "fwright-python"];
+const TOP: &[&str] = &[
+    "fw-convert",
+    "fw-look",
+    "fw-edit",
+    "fw-telemetry",
+    "framewright",
+    "fw",
+    "fw-explorer",
+    "fw-conformance",
+    "fwright-python",
+];
 
 /// Crates whose `lib.rs` lists rooms in the order data flows: a room uses only rooms listed before it.
 const ORDERED: &[&str] = &[
@@ -41,6 +52,11 @@ const ORDERED: &[&str] = &[
     "schema",
     "dynamic",
     "codegen",
+    "recording",
+    "link",
+    "look",
+    "edit",
+    "telemetry",
 ];
 
 /// One check per crate for the arrows between crates, and one per crate of [`ORDERED`] for those inside.

@@ -12,7 +12,8 @@ use lexopt::prelude::*;
 use crate::context::Context;
 use crate::debian;
 use crate::process::{quiet, tee};
-use crate::venv::{STRUCT_FRAME, TENSOGRAM};
+use crate::venv;
+use crate::venv::{PYTHON_PEERS, STRUCT_FRAME, TENSOGRAM};
 
 /// What building the reference crate takes beside cmake (C and C++ codecs, bindings made with libclang).
 const PACKAGES: &[&str] = &["clang", "libclang-dev", "g++"];
@@ -42,6 +43,10 @@ enum Needs {
     Python,
     /// `fw` itself, and the `tensogram` package, which does the same jobs.
     Commands,
+    /// `fw` itself.
+    Program,
+    /// The Python package, built as users get it, beside packages of the same kind.
+    Package,
 }
 
 const BENCHES: &[Bench] = &[
@@ -50,6 +55,8 @@ const BENCHES: &[Bench] = &[
     Bench { name: "bintensors", needs: Needs::Nothing, peers: &["bintensors", "safetensors"] },
     Bench { name: "structframe", needs: Needs::Python, peers: &[STRUCT_FRAME] },
     Bench { name: "commands", needs: Needs::Commands, peers: &[TENSOGRAM] },
+    Bench { name: "links", needs: Needs::Program, peers: &[] },
+    Bench { name: "python", needs: Needs::Package, peers: PYTHON_PEERS },
 ];
 
 /// Builds the peers and runs the benches that are named, or all of them.
@@ -135,6 +142,9 @@ fn run(context: &Context, bench: &Bench, options: &[String], update: bool) -> Re
 
 /// The command that builds a bench and starts it.
 fn package(context: &Context, bench: &Bench) -> Result<Command> {
+    if bench.needs == Needs::Package {
+        return python(context);
+    }
     let interpreter = match bench.needs {
         Needs::Python => {
             if let Err(reason) = compilers() {
@@ -143,7 +153,7 @@ fn package(context: &Context, bench: &Bench) -> Result<Command> {
             Some(context.python_with_struct_frame()?)
         }
         Needs::Commands => Some(context.python_with_tensogram()?),
-        Needs::Nothing | Needs::Cpp => None,
+        Needs::Nothing | Needs::Cpp | Needs::Program | Needs::Package => None,
     };
     let mut run = cargo_run(context, &format!("bench-{}", bench.name));
     if bench.needs == Needs::Cpp {
@@ -161,12 +171,29 @@ fn package(context: &Context, bench: &Bench) -> Result<Command> {
     if let Some(interpreter) = interpreter {
         run.env("FW_PYTHON", interpreter);
     }
-    if bench.needs == Needs::Commands {
+    if matches!(bench.needs, Needs::Commands | Needs::Program) {
         let mut build = context.cargo();
         build.args(["build", "--quiet", "--release", "--locked"]);
         anyhow::ensure!(build.status()?.success(), "fw does not build");
         run.env("FW_BIN", context.target.join("release/fw"));
     }
+    Ok(run)
+}
+
+/// The command that measures the Python package: a release build of it, in an environment of its own.
+fn python(context: &Context) -> Result<Command> {
+    let interpreter = venv::ensure_python_bench(&context.target)?;
+    let programs = interpreter.parent().map(Path::to_owned).unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path)))?;
+    let mut install = Command::new(&interpreter);
+    install.current_dir(&context.root).env("CARGO_TARGET_DIR", &context.target).env("PATH", path);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]);
+    install.args(["--no-build-isolation", "--force-reinstall", "./python"]);
+    anyhow::ensure!(install.status()?.success(), "the Python package does not build");
+    let mut run = Command::new(interpreter);
+    run.current_dir(&context.target).env("PYTHONPATH", context.root.join("python/bench"));
+    run.arg(context.root.join("python/bench/run.py"));
     Ok(run)
 }
 

@@ -14,8 +14,8 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::outcome::Outcome;
 
-const PAGES: &[&str] = &["tensogram.md", "bintensors.md", "struct-frame.md", "codecs.md"];
-const PREFIXES: &[&str] = &["TG-", "BT-", "SF-"];
+const PAGES: &[&str] = &["tensogram.md", "bintensors.md", "struct-frame.md", "codecs.md", "recording.md"];
+const PREFIXES: &[&str] = &["TG-", "BT-", "SF-", "REC-"];
 const UNTESTABLE: &str = "(Nothing to test: ";
 
 /// One check per clause, and one per line of `conformance/clauses.txt` or source file that is wrong.

@@ -1,4 +1,4 @@
-//! The TypeScript compiler, for tests of generated code.
+//! The TypeScript compiler, Node's types and a WebSocket server, for tests of generated code.
 //!
 //! It lives in `target/npm`. A stamp file holds what was installed, so that a second run costs nothing.
 
@@ -12,7 +12,7 @@ use crate::debian;
 use crate::process::quiet;
 
 /// One version for everyone: a test compares what it writes.
-const PACKAGES: &[&str] = &["typescript@7.0.2", "@types/node@20"];
+const PACKAGES: &[&str] = &["typescript@7.0.2", "@types/node@20", "ws@8"];
 
 /// Sets the compiler up below `target`, or finds it as an earlier run left it.
 pub(crate) fn ensure(target: &Path) -> Result<PathBuf> {

@@ -80,6 +80,9 @@ fn features(context: &mut Context) -> Result<Outcome> {
     // What a build without codecs still promises can be shown only by such a build.
     let bare = ["test", "--quiet", "--package", "fw-tensogram", "--no-default-features", "--test", "missing_codec"];
     outcome.add(check(context.cargo().args(bare))?);
+    // So is what a build without telemetry says; beside the Python package every build has it.
+    let bare = ["test", "--quiet", "--package", "fw", "--no-default-features", "--test", "without_telemetry"];
+    outcome.add(check(context.cargo().args(bare))?);
     // A program with a panic handler of its own: it builds only if nothing below it links the standard library. It talks to
     // itself with generated code and fails when an answer is wrong.
     let manifest = context.root.join("crates/structframe/no_std/Cargo.toml");

@@ -11,6 +11,7 @@ const DEBIAN: &[(&str, &[&str])] = &[
     ("generated C# is compiled and run", &["mono-mcs", "mono-runtime", "libmono-system-core4.0-cil"]),
     ("generated C runs on a big-endian machine", &["gcc-s390x-linux-gnu", "libc6-dev-s390x-cross", "qemu-user"]),
     ("generated C is measured on a Cortex-M4", &["gcc-arm-none-eabi", "libnewlib-arm-none-eabi", "qemu-system-arm"]),
+    ("generated C++ is measured on a Cortex-M4", &["libstdc++-arm-none-eabi-newlib"]),
     ("the dissector runs in tshark", &["tshark"]),
 ];
 

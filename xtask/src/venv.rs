@@ -20,30 +20,49 @@ pub(crate) const STRUCT_FRAME: &str = "struct-frame==0.10.9";
 /// What does the jobs of our commands beside them.
 pub(crate) const TENSOGRAM: &str = "tensogram==0.24.0";
 
+/// What the Python package is measured beside.
+pub(crate) const PYTHON_PEERS: &[&str] =
+    &[TENSOGRAM, BINTENSORS, "safetensors==0.8.0", "numpy==2.4.6", "zarr==3.1.6", "h5py==3.16.0"];
+
+const BINTENSORS: &str = "bintensors==0.2.0";
+
 /// What builds the C++ peers of benches.
 const CMAKE: &str = "cmake>=3.26,<4";
+
+/// What builds the Python package.
+const MATURIN: &str = "maturin>=1.16,<2";
 
 /// Without these the interop tests would prove nothing: failing to install one fails the step.
 const REQUIRED: &[&str] = &[
     "numpy",
     "ml_dtypes",
     TENSOGRAM,
-    "bintensors==0.2.0",
+    BINTENSORS,
     "safetensors",
     "gguf",
     STRUCT_FRAME,
     "mypy",
+    // readers of what telemetry writes, and writers of what it reads
+    "mcap",
+    "mcap-protobuf-support",
+    "pyarrow",
+    "websockets",
     // what builds and tests the Python package
-    "maturin>=1.16,<2",
+    MATURIN,
     "pytest",
+    "auditwheel",
 ];
 
 /// Groups that are welcome: one that does not install is named and its tests are skipped.
 const OPTIONAL: &[&[&str]] = &[
     &["eccodes", "eccodeslib"],
     &["graphql-core"],
+    &["pyserial"],
     &["rangehttpserver", "moto[server]"],
     &["tensogram-xarray", "tensogram-zarr"],
+    // whose arrays fwright.bintensors reads and writes; PyTorch, with its GPU libraries, is too large to install here
+    &["jax", "mlx[cpu]"],
+    &["pyserial", "pandas"],
 ];
 
 /// What was installed, in the folder of an environment.
@@ -67,6 +86,12 @@ pub(crate) fn ensure_struct_frame(target: &Path) -> Result<PathBuf> {
         return Ok(environment.interpreter);
     }
     Ok(ensure_with(target.join("venv-struct-frame"), &[STRUCT_FRAME], &[])?.interpreter)
+}
+
+/// The interpreter of an environment with what the Python package is measured beside, and what builds it.
+pub(crate) fn ensure_python_bench(target: &Path) -> Result<PathBuf> {
+    let packages: Vec<&str> = PYTHON_PEERS.iter().copied().chain([MATURIN]).collect();
+    Ok(ensure_with(target.join("venv-bench"), &packages, &[])?.interpreter)
 }
 
 /// The folder of programs of an environment that holds `cmake`.

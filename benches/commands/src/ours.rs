@@ -1,4 +1,4 @@
-//! One run of `fw`: how long it took beyond its start-up, and how much memory it held.
+//! One run of `fw`: how long it took, and how much memory it held.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -7,8 +7,6 @@ use wait4::Wait4;
 /// The program to measure.
 pub(crate) struct Fw {
     program: String,
-    /// What starting and ending a process costs, whatever it does.
-    start_up: Duration,
 }
 
 /// What one run took.
@@ -21,11 +19,12 @@ pub(crate) struct Run {
 impl Fw {
     /// The program that `FW_BIN` names.
     pub(crate) fn from_env() -> Self {
-        let program = std::env::var("FW_BIN").expect("FW_BIN names the program; cargo xtask bench commands sets it");
-        let mut fw = Self { program, start_up: Duration::ZERO };
-        let start_up = (0..20).map(|_| fw.run(&["--version".to_owned()]).time).min().unwrap_or_default();
-        fw.start_up = start_up;
-        fw
+        Self { program: std::env::var("FW_BIN").expect("FW_BIN names the program; cargo xtask bench commands sets it") }
+    }
+
+    /// What a command takes however little there is to do: the least of many runs on a file of one small message.
+    pub(crate) fn start_up(&self, words: &[String]) -> Duration {
+        (0..20).map(|_| self.run(words).time).min().unwrap_or_default()
     }
 
     /// Runs a command to its end; its output goes nowhere.
@@ -34,7 +33,7 @@ impl Fw {
         let mut command = Command::new(&self.program);
         command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
         let ended = command.spawn().expect("fw starts").wait4().expect("fw ends");
-        let time = begin.elapsed().saturating_sub(self.start_up);
+        let time = begin.elapsed();
         assert!(ended.status.success(), "fw {words:?}: {:?}", ended.status);
         Run { time, memory: ended.rusage.maxrss }
     }

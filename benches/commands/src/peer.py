@@ -1,5 +1,6 @@
 """The jobs of the commands, done with the reference package the way its users would."""
 
+import contextlib
 import os
 import sys
 import time
@@ -38,15 +39,25 @@ def stats(path):
                 print(index, *found, sep="\t", file=NOWHERE)
 
 
+@contextlib.contextmanager
+def whole(output):
+    """A file that appears at its place when its bytes are on the disk, as those of fw do."""
+    with open(output + ".part", "wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(output + ".part", output)
+
+
 def copy(path, output):
-    with tensogram.TensogramFile.open(path) as file, open(output, "wb") as copied:
+    with tensogram.TensogramFile.open(path) as file, whole(output) as copied:
         for index in range(len(file)):
             if file.file_decode_metadata(index).get_path("mars.step") == 250:
                 copied.write(file.read_message(index))
 
 
 def set_key(path, output):
-    with tensogram.TensogramFile.open(path) as file, open(output, "wb") as changed:
+    with tensogram.TensogramFile.open(path) as file, whole(output) as changed:
         for index in range(len(file)):
             metadata = file.file_decode_metadata(index)
             if metadata.get_path("mars.step") != 250:

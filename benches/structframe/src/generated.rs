@@ -8,7 +8,8 @@
     clippy::len_without_is_empty,
     clippy::new_ret_no_self,
     clippy::should_implement_trait,
-    clippy::wrong_self_convention
+    clippy::wrong_self_convention,
+    dead_code
 )]
 
 use fw_structframe as rt;

@@ -1,10 +1,11 @@
-//! Our struct-frame runtime beside the code that the reference package generates, in one process, on the same data.
+//! Our struct-frame runtime, and the C and C++ that we generate, beside the code that the reference package generates, in one process, on the same data.
 //!
 //! `cargo xtask bench structframe` runs this; it prints a Markdown table. Before anything is timed, every side encodes to the
 //! same bytes and reads the same values. With `--check` it fails when a row misses its target or is slower than the peer; a
 //! row that seems to is measured again first.
 
 mod ours;
+mod own; // our generated C and C++
 mod peer;
 mod table; // rows, printed and checked
 
@@ -113,6 +114,7 @@ fn small(table: &mut Table) {
             ("generated C", Aim::Times(1.0), &mut || sink(peer::bytewise_small_c(black_box(&bytes)))),
         ],
     );
+    small_in_c(table, &images, &bytes, sum);
     let schema = schema();
     let codec = Codec::new(&schema);
     let structs = peer::rust_structs_small(&bytes);
@@ -131,6 +133,128 @@ fn small(table: &mut Table) {
         vec![("generated Rust into structs", Aim::Times(1.0), &mut || {
             sink(peer::rust_structs_small(black_box(&bytes)));
         })],
+    );
+}
+
+/// How many bytes come at once where frames come in chunks: what our clients ask a transport for.
+const CHUNK: usize = 256;
+
+/// Our generated C beside the reference's, and our C++ beside the reference's.
+fn small_in_c(table: &mut Table, images: &Images<'_>, bytes: &[u8], sum: u64) {
+    let messages = own::Messages::small(images);
+    let mut out = vec![0; bytes.len()];
+    assert_eq!((own::encode_small_c(images, &mut out), out.as_slice()), (bytes.len(), bytes));
+    out.fill(0);
+    assert_eq!((own::encode_small_cpp(&messages, &mut out), out.as_slice()), (bytes.len(), bytes));
+    assert_eq!([own::parse_small_c(bytes), own::parse_small_cpp(bytes), peer::bytewise_small_cpp(bytes)], [sum; 3]);
+    for chunk in [1, CHUNK] {
+        assert_eq!([own::chunked_small_c(bytes, chunk), own::chunked_small_cpp(bytes, chunk)], [sum; 2]);
+    }
+    assert_eq!([peer::chunked_small_c(bytes, CHUNK), peer::chunked_small_cpp(bytes, CHUNK)], [sum; 2]);
+    let (mut a, mut b, mut c) = (out.clone(), out.clone(), out);
+    let row = |what| Row { what, bytes: bytes.len(), items: SMALL };
+    let aim = Aim::Times(1.2);
+    table.rows(
+        row("encode small, Standard, our C"),
+        || sink(own::encode_small_c(black_box(images), &mut a)),
+        ("memcpy", &mut || copy(1, bytes, &mut c)),
+        vec![("generated C", aim, &mut || sink(peer::encode_small_c(black_box(images), &mut b)))],
+    );
+    table.rows(
+        row("encode small, Standard, our C++"),
+        || sink(own::encode_small_cpp(black_box(&messages), &mut a)),
+        ("memcpy", &mut || copy(1, bytes, &mut c)),
+        vec![("generated C++", aim, &mut || sink(peer::encode_small_cpp(black_box(images), &mut b)))],
+    );
+    table.rows(
+        row("parse small, Standard, our C"),
+        || sink(own::parse_small_c(black_box(bytes))),
+        ("the sums alone", &mut || sums(black_box(bytes), 26)),
+        vec![("generated C", aim, &mut || sink(peer::parse_small_c(black_box(bytes))))],
+    );
+    table.rows(
+        row("parse small, Standard, our C++"),
+        || sink(own::parse_small_cpp(black_box(bytes))),
+        ("the sums alone", &mut || sums(black_box(bytes), 26)),
+        vec![("generated C++", aim, &mut || sink(peer::parse_small_cpp(black_box(bytes))))],
+    );
+    table.rows(
+        row("chunks of 256 bytes, Standard, our C"),
+        || sink(own::chunked_small_c(black_box(bytes), CHUNK)),
+        ("the sums alone", &mut || sums(black_box(bytes), 26)),
+        vec![("generated C", aim, &mut || sink(peer::chunked_small_c(black_box(bytes), CHUNK)))],
+    );
+    table.rows(
+        row("chunks of 256 bytes, Standard, our C++"),
+        || sink(own::chunked_small_cpp(black_box(bytes), CHUNK)),
+        ("the sums alone", &mut || sums(black_box(bytes), 26)),
+        vec![("generated C++", aim, &mut || sink(peer::chunked_small_cpp(black_box(bytes), CHUNK)))],
+    );
+    table.rows(
+        row("byte by byte small, Standard, our C"),
+        || sink(own::chunked_small_c(black_box(bytes), 1)),
+        ("byte loop", &mut || sink(byte_loop(black_box(bytes)))),
+        vec![("generated C", Aim::Shown, &mut || sink(peer::bytewise_small_c(black_box(bytes))))],
+    );
+    table.rows(
+        row("byte by byte small, Standard, our C++"),
+        || sink(own::chunked_small_cpp(black_box(bytes), 1)),
+        ("byte loop", &mut || sink(byte_loop(black_box(bytes)))),
+        vec![("generated C++", Aim::Shown, &mut || sink(peer::bytewise_small_cpp(black_box(bytes))))],
+    );
+}
+
+/// The same for long frames.
+fn large_in_c(table: &mut Table, images: &Images<'_>, bytes: &[u8]) {
+    let messages = own::Messages::large(images);
+    let mut out = vec![0; bytes.len()];
+    assert_eq!(own::encode_large_c(images, &mut out), bytes.len());
+    assert!(out == bytes);
+    out.fill(0);
+    assert_eq!(own::encode_large_cpp(&messages, &mut out), bytes.len());
+    assert!(out == bytes);
+    let frames = peer::frames_large_c(bytes);
+    assert_eq!([own::frames_large_c(bytes), own::frames_large_cpp(bytes)], [frames; 2]);
+    let parsed = peer::parse_large_c(bytes);
+    assert_eq!([own::parse_large_c(bytes), own::parse_large_cpp(bytes)], [parsed; 2]);
+    let (mut a, mut b, mut c) = (out.clone(), out.clone(), out);
+    let row = |what| Row { what, bytes: bytes.len(), items: LARGE };
+    let aim = Aim::Times(5.0);
+    table.rows(
+        row("encode 2 KiB, Bulk, our C"),
+        || sink(own::encode_large_c(black_box(images), &mut a)),
+        ("memcpy", &mut || copy(1, bytes, &mut c)),
+        vec![("generated C", aim, &mut || sink(peer::encode_large_c(black_box(images), &mut b)))],
+    );
+    table.rows(
+        row("encode 2 KiB, Bulk, our C++"),
+        || sink(own::encode_large_cpp(black_box(&messages), &mut a)),
+        ("memcpy", &mut || copy(1, bytes, &mut c)),
+        vec![("generated C++", aim, &mut || sink(peer::encode_large_cpp(black_box(images), &mut b)))],
+    );
+    table.rows(
+        row("parse 2 KiB, Bulk, our C"),
+        || sink(own::frames_large_c(black_box(bytes))),
+        ("the sums alone", &mut || sums(black_box(bytes), 2068)),
+        vec![("generated C", aim, &mut || sink(peer::frames_large_c(black_box(bytes))))],
+    );
+    table.rows(
+        row("parse 2 KiB, Bulk, our C++"),
+        || sink(own::frames_large_cpp(black_box(bytes))),
+        ("the sums alone", &mut || sums(black_box(bytes), 2068)),
+        vec![("generated C++", aim, &mut || sink(peer::frames_large_cpp(black_box(bytes))))],
+    );
+    table.rows(
+        row("parse 2 KiB into structs, Bulk, our C"),
+        || sink(own::parse_large_c(black_box(bytes))),
+        ("the sums alone", &mut || sums(black_box(bytes), 2068)),
+        vec![("generated C", aim, &mut || sink(peer::parse_large_c(black_box(bytes))))],
+    );
+    table.rows(
+        row("parse 2 KiB into structs, Bulk, our C++"),
+        || sink(own::parse_large_cpp(black_box(bytes))),
+        ("the sums alone", &mut || sums(black_box(bytes), 2068)),
+        vec![("generated C++", aim, &mut || sink(peer::parse_large_cpp(black_box(bytes))))],
     );
 }
 
@@ -184,6 +308,7 @@ fn large(table: &mut Table) {
             ("generated C++", Aim::Even, &mut || sink(peer::parse_large_cpp(black_box(&bytes)))),
         ],
     );
+    large_in_c(table, &images, &bytes);
     let schema = schema();
     let codec = Codec::new(&schema);
     let structs = peer::rust_structs_large(&bytes);

@@ -62,6 +62,24 @@ uint64_t c_parse_large(const uint8_t *bytes, size_t len) {
   return sum;
 }
 
+uint64_t c_chunked_small(const uint8_t *bytes, size_t len, size_t chunk) {
+  static uint8_t held[1024];
+  accumulating_reader_t reader;
+  frame_msg_info_t info;
+  uint64_t sum = 0;
+  accumulating_reader_init(&reader, &PROFILE_STANDARD_CONFIG, held, sizeof held, bench_get_message_info);
+  for (size_t at = 0; at < len; at += chunk) {
+    accumulating_reader_add_data(&reader, bytes + at, len - at < chunk ? len - at : chunk);
+    while (accumulating_reader_try_next(&reader, &info)) {
+      BenchSmall message;
+      if (!info.valid) continue;
+      BenchSmall_deserialize(info.msg_data, info.msg_len, &message);
+      sum += message.stamp + message.status;
+    }
+  }
+  return sum;
+}
+
 uint64_t c_bytewise_small(const uint8_t *bytes, size_t len) {
   static uint8_t held[1024];
   accumulating_reader_t reader;

@@ -55,3 +55,33 @@ extern "C" uint64_t cpp_frames_large(const uint8_t *bytes, size_t len) {
     if (info.valid) sum += info.msg_data[0] + info.msg_data[info.msg_len - 1];
   return sum;
 }
+
+static uint64_t add_small(const FrameMsgInfo &info) {
+  bench::Small message;
+  message.deserialize(info);
+  return uint64_t(message.stamp) + message.status;
+}
+
+extern "C" uint64_t cpp_chunked_small(const uint8_t *bytes, size_t len, size_t chunk) {
+  auto infos = [](uint16_t id) { return bench::get_message_info(id); };
+  AccumulatingReader<ProfileStandardConfig, 1024, decltype(infos)> reader(infos);
+  FrameMsgInfo info;
+  uint64_t sum = 0;
+  for (size_t at = 0; at < len; at += chunk) {
+    reader.add_data(bytes + at, len - at < chunk ? len - at : chunk);
+    while (reader.try_next(info))
+      if (info.valid) sum += add_small(info);
+  }
+  return sum;
+}
+
+extern "C" uint64_t cpp_bytewise_small(const uint8_t *bytes, size_t len) {
+  auto infos = [](uint16_t id) { return bench::get_message_info(id); };
+  AccumulatingReader<ProfileStandardConfig, 1024, decltype(infos)> reader(infos);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < len; i++) {
+    const auto info = reader.push_byte(bytes[i]);
+    if (info.valid) sum += add_small(info);
+  }
+  return sum;
+}

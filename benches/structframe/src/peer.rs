@@ -100,11 +100,14 @@ unsafe extern "C" {
     fn c_frames_large(bytes: *const u8, len: usize) -> u64;
     fn c_parse_large(bytes: *const u8, len: usize) -> u64;
     fn c_bytewise_small(bytes: *const u8, len: usize) -> u64;
+    fn c_chunked_small(bytes: *const u8, len: usize, chunk: usize) -> u64;
     fn cpp_encode_small(messages: *const u8, count: usize, out: *mut u8, room: usize) -> usize;
     fn cpp_encode_large(messages: *const u8, count: usize, out: *mut u8, room: usize) -> usize;
     fn cpp_parse_small(bytes: *const u8, len: usize) -> u64;
     fn cpp_frames_large(bytes: *const u8, len: usize) -> u64;
     fn cpp_parse_large(bytes: *const u8, len: usize) -> u64;
+    fn cpp_bytewise_small(bytes: *const u8, len: usize) -> u64;
+    fn cpp_chunked_small(bytes: *const u8, len: usize, chunk: usize) -> u64;
 }
 
 /// Packed structs of C and C++ are the payloads one after the other.
@@ -136,4 +139,15 @@ wrap! {
     parse_small_cpp = cpp_parse_small;
     frames_large_cpp = cpp_frames_large;
     parse_large_cpp = cpp_parse_large;
+    bytewise_small_cpp = cpp_bytewise_small;
+}
+
+pub(crate) fn chunked_small_c(bytes: &[u8], chunk: usize) -> u64 {
+    // SAFETY: the range is given with its length, and is only read.
+    unsafe { c_chunked_small(bytes.as_ptr(), bytes.len(), chunk) }
+}
+
+pub(crate) fn chunked_small_cpp(bytes: &[u8], chunk: usize) -> u64 {
+    // SAFETY: the range is given with its length, and is only read.
+    unsafe { cpp_chunked_small(bytes.as_ptr(), bytes.len(), chunk) }
 }

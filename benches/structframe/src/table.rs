@@ -9,6 +9,8 @@ pub(crate) enum Aim {
     Times(f64),
     /// We want not to be slower.
     Even,
+    /// Shown, not promised; a decision record says why.
+    Shown,
 }
 
 /// A peer: its name, what we want, and its work.
@@ -55,7 +57,9 @@ impl Table {
             let target = if let Aim::Times(target) = aim { Some(target) } else { None };
             let found = settled(self.options.again(), target, || duel(self.effort, &mut ours, &mut *work));
             print(row, name, target, &limit, &found);
-            self.check.duel(&format!("{} beside {name}", row.what), &found, target, None);
+            if !matches!(aim, Aim::Shown) {
+                self.check.duel(&format!("{} beside {name}", row.what), &found, target, None);
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 // The part of a matrix program that does not depend on the suite; what does stands in front of it or behind it.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>

@@ -15,11 +15,12 @@ pub(super) fn measured(root: &Path, command: &str, peers: &[&str]) -> String {
     let date = says("date", "+%F").unwrap_or_else(|| "at an unknown time".to_owned());
     let rustc = says("rustc", "--version").map_or_else(|| "an unknown rustc".to_owned(), |line| first_two(&line));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let built: Vec<String> = [rustc].into_iter().chain(peers).collect();
     format!(
-        "Measured {date} by `{command}` on {}, {cores} cores, {}; {rustc}, {}.",
+        "Measured {date} by `{command}` on {}, {cores} cores, {}; {}.",
         processor(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
         system(),
-        peers.join(", ")
+        built.join(", ")
     )
 }
 
