@@ -2,11 +2,12 @@
 //! it.
 //!
 //! Sources are read as text: `use` trees and paths that begin with `crate::` or `super::`. Names that `lib.rs` re-exports
-//! count as the room they come from. Code under `#[cfg(test)]` may use everything.
+//! count as the room they come from, and a file that `#[path = "…"]` names belongs to the room that names it. Code under
+//! `#[cfg(test)]` may use everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
@@ -95,20 +96,52 @@ impl Map {
 pub(crate) fn check(source: &Path) -> Result<Vec<Use>> {
     let read = |path: &Path| fs::read_to_string(path).with_context(|| path.display().to_string());
     let map = Map::read(&read(&source.join("lib.rs"))?);
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for room in &map.rooms {
         let (single, folder) = (source.join(format!("{room}.rs")), source.join(room));
         if single.is_file() {
-            found.extend(map.against_order(&format!("{room}.rs"), std::slice::from_ref(room), &read(&single)?));
+            files.push(File { text: read(&single)?, path: single, module: vec![room.clone()] });
         }
         if folder.is_dir() {
-            walk(&map, &folder, std::slice::from_ref(room), &mut found)?;
+            walk(&folder, std::slice::from_ref(room), &mut files)?;
         }
+    }
+    let claimed: BTreeMap<PathBuf, Vec<String>> = files.iter().flat_map(File::claims).collect();
+    let mut found = Vec::new();
+    for file in &files {
+        let name = file.path.strip_prefix(source).unwrap_or(&file.path).display().to_string();
+        found.extend(map.against_order(&name, claimed.get(&file.path).unwrap_or(&file.module), &file.text));
     }
     Ok(found)
 }
 
-fn walk(map: &Map, folder: &Path, module: &[String], found: &mut Vec<Use>) -> Result<()> {
+/// A source file, and its own path below the crate's root.
+struct File {
+    path: PathBuf,
+    module: Vec<String>,
+    text: String,
+}
+
+impl File {
+    /// The files that stand elsewhere and are modules of this one: `#[path = "../zstd/spec.rs"] mod zstd;`.
+    fn claims(&self) -> Vec<(PathBuf, Vec<String>)> {
+        let claim = |rest: &str| {
+            let (path, rest) = rest.split_once("\"]")?;
+            let name = rest.split_once("mod ")?.1.split_once(';')?.0;
+            let mut full = self.path.parent()?.to_owned();
+            for part in Path::new(path).components() {
+                match part {
+                    Component::ParentDir => drop(full.pop()),
+                    part => full.push(part),
+                }
+            }
+            Some((full, [&self.module[..], &[name.to_owned()]].concat()))
+        };
+        self.text.split("#[path = \"").skip(1).filter_map(claim).collect()
+    }
+}
+
+fn walk(folder: &Path, module: &[String], files: &mut Vec<File>) -> Result<()> {
     let mut entries = fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     let root = fs::read_to_string(folder.join("mod.rs")).unwrap_or_default();
@@ -121,12 +154,11 @@ fn walk(map: &Map, folder: &Path, module: &[String], found: &mut Vec<Use>) -> Re
         }
         let inner = [module, &[stem.to_owned()]].concat();
         if path.is_dir() {
-            walk(map, &path, &inner, found)?;
+            walk(&path, &inner, files)?;
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let module = if stem == "mod" { module } else { &inner };
-            let name = format!("{}/{stem}.rs", module[..module.len() - usize::from(stem != "mod")].join("/"));
+            let module = if stem == "mod" { module.to_vec() } else { inner };
             let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            found.extend(map.against_order(&name, module, &text));
+            files.push(File { path, module, text });
         }
     }
     Ok(())
@@ -224,6 +256,11 @@ mod tests {
         write("wire/proof.rs", "use crate::write::X;");
         write("wire/deep/mod.rs", "use super::super::read::X;");
         write("wire/deep/hole.rs", "use super::super::super::read::Y; use super::super::read::Z;");
+        // Files of a room that another one names: they are that room's.
+        write("read/spec.rs", "use crate::write::Z;");
+        write("read/mod.rs", "#[cfg(all(test, unix))]\nmod only;");
+        write("read/only.rs", "use crate::write::W;");
+        write("write/mod.rs", "#[path = \"../read/spec.rs\"]\nmod read;");
         let found: Vec<String> =
             check(&folder).unwrap().into_iter().map(|found| format!("{} {}", found.file, found.path)).collect();
         fs::remove_dir_all(&folder).unwrap();

@@ -60,8 +60,8 @@ pub(crate) fn without_tests(tokens: &[Token]) -> Vec<Token> {
     let mut kept = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        if is_test_attribute(tokens, at) {
-            at = end_of_item(tokens, at + TEST_ATTRIBUTE);
+        if let Some(behind) = after_test_attribute(tokens, at) {
+            at = end_of_item(tokens, behind);
         } else {
             kept.push(tokens[at].clone());
             at += 1;
@@ -72,11 +72,11 @@ pub(crate) fn without_tests(tokens: &[Token]) -> Vec<Token> {
 
 /// The modules in files of their own that stand under `#[cfg(test)]`.
 pub(crate) fn test_modules(tokens: &[Token]) -> BTreeSet<String> {
-    let module = |at: usize| match tokens.get(at + TEST_ATTRIBUTE..at + TEST_ATTRIBUTE + 3)? {
+    let module = |at: usize| match tokens.get(at..at + 3)? {
         [module, Token::Name(name), Token::Sign(';')] if module.name() == Some("mod") => Some(name.clone()),
         _ => None,
     };
-    (0..tokens.len()).filter(|at| is_test_attribute(tokens, *at)).filter_map(module).collect()
+    (0..tokens.len()).filter_map(|at| after_test_attribute(tokens, at)).filter_map(module).collect()
 }
 
 /// The paths below the crate's root of everything that `crate::`, `super::` and `self::` lead to, in a file of module `module`.
@@ -179,14 +179,15 @@ fn tree(tokens: &[Token], mut at: usize, before: &[String], found: &mut Vec<Vec<
     at
 }
 
-/// `#[cfg(test)]` in tokens.
-const TEST_ATTRIBUTE: usize = 7;
-
-fn is_test_attribute(tokens: &[Token], at: usize) -> bool {
+/// The place after `#[cfg(test)]` or `#[cfg(all(test, …))]`, if one of them begins at `at`.
+fn after_test_attribute(tokens: &[Token], at: usize) -> Option<usize> {
     let name = |at: usize| tokens.get(at).and_then(Token::name);
     let sign = |at: usize, sign: char| tokens.get(at) == Some(&Token::Sign(sign));
-    let (cfg, test) = (name(at + 2) == Some("cfg"), name(at + 4) == Some("test"));
-    sign(at, '#') && sign(at + 1, '[') && cfg && sign(at + 3, '(') && test && sign(at + 5, ')') && sign(at + 6, ']')
+    let is_cfg = sign(at, '#') && sign(at + 1, '[') && name(at + 2) == Some("cfg") && sign(at + 3, '(');
+    let only = name(at + 4) == Some("test") && sign(at + 5, ')');
+    let among_others = name(at + 4) == Some("all") && sign(at + 5, '(') && name(at + 6) == Some("test");
+    let end = (at..tokens.len()).find(|end| sign(*end, ']'))?;
+    (is_cfg && (only || among_others)).then_some(end + 1)
 }
 
 /// The place after the item that begins at `at`: behind its `;`, or behind its braces.

@@ -7,8 +7,8 @@ mod values; // the elements of a pair
 pub use metadata::MetadataDifference;
 
 use crate::Format;
+use crate::contract::MetadataPlace;
 use crate::error::{ConvertError, Side};
-use crate::formats::MetadataPlace;
 use crate::model::{Entry, TensorFile};
 use fw_source::Watch;
 use pairs::Pair;

@@ -19,26 +19,31 @@
 //! ```
 #![forbid(unsafe_code)]
 
-// Rooms in the order data flows. The table of formats and the formats themselves refer to each other.
+// Rooms in the order data flows.
 mod error; // what can go wrong
 mod value; // elements as numbers
+mod format; // the table of formats
 mod loss; // what a conversion could not keep
 mod model; // a file of named tensors, whatever its format
 mod attributes; // metadata of one tensor, carried in a text map
-mod formats; // the table of formats, and the trait that each of them implements
+mod options; // how to convert, and what came of it
+mod report; // faults of a file, trees of its byte ranges
+mod contract; // what every format answers, and what it is given to write
+mod numpy; // npy and npz
+mod nested; // elements as nested lists
+mod cat; // one tensor to a stream
 mod tensogram; // Tensogram messages as a tensor file
 mod bintensors; // BinTensors as a tensor file
 mod safetensors; // safetensors: header, reading, writing
-mod numpy; // npy and npz
 mod gguf; // GGUF: header, blocks, reading
 mod shards; // checkpoints in several files with an index
+mod formats; // from a format to its room: detection, opening
+mod table; // what each target keeps
 mod memory; // tensors of a program as a tensor file
 mod convert; // any format to any other
 mod capture; // struct-frame captures as rows: filters, statistics, tables
 mod columns; // struct-frame captures as Tensogram files of columns
 mod diff; // two files, tensor by tensor
-mod nested; // elements as nested lists
-mod cat; // one tensor to a stream
 mod show; // info, ls, dump, validate
 
 pub use attributes::belongs_to;
@@ -51,18 +56,21 @@ pub use cat::{CatFormat, cat, write_elements};
 pub use columns::{
     CaptureConverted, ColumnSpool, capture_to_columns, columns_to_frames, frames_to_columns, holds_capture, is_capture,
 };
-pub use convert::{
-    Codecs, ConvertOptions, Converted, Existing, MessageBounds, Missing, NanBits, Progress, ProgressFn, Transport,
-    convert, write_tensors,
-};
+pub use convert::{convert, write_tensors};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Distance, Metadata, MetadataDifference, Types, diff};
 pub use error::{ConvertError, Side};
-pub use formats::{Format, detect};
-pub use loss::{Feature, Loss, LossGroup, LossRow, loss_table};
+pub use format::Format;
+pub use formats::{detect, open, open_source, open_with};
+pub use loss::{Feature, Loss, LossGroup};
 pub use memory::MemoryTensors;
-pub use model::{Attributes, Block, Entry, Pieces, TensorFile, Unreadable, open, open_source, open_with};
+pub use model::{Attributes, Block, Entry, Pieces, TensorFile, Unreadable};
 pub use numpy::npy_header;
+pub use options::{
+    Codecs, ConvertOptions, Converted, Existing, MessageBounds, Missing, NanBits, Progress, ProgressFn, Transport,
+};
+pub use report::shortened;
 pub use safetensors::safetensors_name;
 pub use shards::{ShardOpener, open_index};
-pub use show::{Info, Row, dump, info, info_of, ls, rows, shortened, validate};
+pub use show::{Info, Row, dump, info, info_of, ls, rows, validate};
+pub use table::{LossRow, loss_table};
 pub use tensogram::{Named, cat_object, named_objects, objects_named};

@@ -1,11 +1,8 @@
 //! Checkpoints in several files: `<name>.index.json` says which tensor lies in which file.
 
-use crate::formats::{Recognition, TensorFormat, Writable};
-use crate::model::{Entry, Pieces, TensorFile, open_with};
+use crate::model::{Entry, Pieces, TensorFile};
 use crate::{ConvertError, Feature, Format, Loss};
-use fw_bintensors::ReadOptions;
 use fw_bytes::Span;
-use fw_report::Tree;
 use fw_tensor::Selection;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,46 +14,6 @@ pub(crate) struct Index {
     #[serde(default)]
     pub(crate) metadata: serde_json::Map<String, serde_json::Value>,
     pub(crate) weight_map: BTreeMap<String, String>,
-}
-
-pub(crate) struct ShardIndex;
-
-impl TensorFormat for ShardIndex {
-    fn name(&self) -> &'static str {
-        "shard index"
-    }
-
-    fn about(&self) -> &'static str {
-        "A checkpoint in several files"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["index.json"]
-    }
-
-    /// JSON of any kind may lie anywhere: only the name tells that this is an index.
-    fn recognition(&self) -> Recognition {
-        Recognition::Name
-    }
-
-    fn open(&self, path: &Path, options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
-        Ok(Box::new(open(path, options)?))
-    }
-
-    /// Its shards may be BinTensors files.
-    fn has_rules(&self) -> bool {
-        true
-    }
-
-    fn dump(&self, _path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        Ok(Tree::new(self.name(), 0..file_len).value("JSON"))
-    }
-
-    fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
-        let message =
-            "an index is written beside split files: name the output .bt or .safetensors and give a shard size";
-        Err(ConvertError::unsupported("not_writable", message))
-    }
 }
 
 #[derive(Default)]
@@ -74,17 +31,20 @@ struct Sharded {
     remarks: Vec<Loss>,
 }
 
-/// Opens an index and every file it names. Tensors that the index does not name are not there.
-fn open(path: &Path, options: &ReadOptions) -> Result<Sharded, ConvertError> {
+/// Opens an index and every file it names, with `open`. Tensors that the index does not name are not there.
+pub(crate) fn open_beside(
+    path: &Path,
+    open: impl Fn(&Path) -> Result<Box<dyn TensorFile>, ConvertError>,
+) -> Result<Box<dyn TensorFile>, ConvertError> {
     let text = std::fs::read(path)
         .map_err(|error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
     let mut sharded = opened(&text, &path.display().to_string(), &|file| {
         let path = folder.join(file);
-        open_with(&path, options).map_err(|error| error.in_file(&path))
+        open(&path).map_err(|error| error.in_file(&path))
     })?;
     sharded.paths = sharded.names.iter().map(|name| folder.join(name)).collect();
-    Ok(sharded)
+    Ok(Box::new(sharded))
 }
 
 /// Opens a checkpoint from the text of its index, in a store for example. `open` opens a file beside the index by its name,

@@ -46,15 +46,13 @@
 //! value as text. Several clauses must all hold.
 #![forbid(unsafe_code)]
 
-mod cursor; // reading query text character by character
+// Rooms in the order data flows.
 mod error; // what is wrong in a query, where, and what to write instead
 mod suggest; // did you mean
-
-mod list; // arrays and maps, borrowed from a format or owned
+mod cursor; // reading query text character by character
 mod number; // exact comparison of integers and floats
-mod path; // `mars.step`, `objects[0].shape`
-mod render; // values as text and JSON
 mod value; // what a key can hold
+mod path; // `mars.step`, `objects[0].shape`
 
 mod item; // what answers lookups
 mod record; // a message with several objects as items
@@ -62,16 +60,15 @@ mod record; // a message with several objects as items
 mod glob; // `*`, `?`, `[..]`
 mod select; // where clauses
 
-mod count; // how many items share the same values
 mod keys; // `--keys a,b,c`
 mod sort; // `--sort key:desc`
+mod count; // how many items share the same values
 mod template; // `[mars.param]-[mars.step].tgm`
 
 pub use count::{Counter, Group};
 pub use error::QueryError;
 pub use item::Item;
 pub use keys::{Keys, leaf_keys};
-pub use list::{Array, List, Map, Mapping};
 pub use number::Number;
 pub use path::{Path, Segment};
 pub use record::{MESSAGE_FIELDS, OBJECT_FIELDS, OneObject, Record, WholeRecord};
@@ -79,4 +76,4 @@ pub use select::{Clause, Operator, Where};
 pub use sort::{SortKeys, compare_values};
 pub use suggest::{closest, edit_distance};
 pub use template::{Template, TemplateError};
-pub use value::Value;
+pub use value::{Array, List, Map, Mapping, Value};

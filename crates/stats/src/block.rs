@@ -1,15 +1,13 @@
 //! The bytes of one block as values.
 
 use crate::StatsError;
+use crate::sizes::BLOCK;
 use crate::small_float::{SmallFloat, table};
 use fw_tensor::{DType, Element};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 use std::borrow::Cow;
 use zerocopy::FromBytes;
-
-/// Elements of one block. Two passes over a block stay in the first cache; parts for threads start at multiples of it.
-pub const BLOCK: usize = 4096;
 
 /// Values of one block, borrowed where type and alignment allow it. Narrow floats are widened, which is exact; complex
 /// numbers are their moduli.

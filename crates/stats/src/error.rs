@@ -27,7 +27,7 @@ pub enum StatsError {
         bytes: usize,
     },
     /// A part that does not start at a whole block.
-    #[error("a part must start at a multiple of {} elements, not at {start}", crate::BLOCK)]
+    #[error("a part must start at a multiple of {} elements, not at {start}", crate::sizes::BLOCK)]
     NotAtBlock {
         /// Where it starts.
         start: u64,
@@ -52,7 +52,7 @@ pub enum StatsError {
         second: u64,
     },
     /// A range that is empty or not finite, or a number of bins out of range.
-    #[error("a histogram needs a finite range with low < high and 1 to {max} bins", max = crate::histogram::MOST_BINS)]
+    #[error("a histogram needs a finite range with low < high and 1 to {max} bins", max = crate::sizes::MOST_BINS)]
     BadHistogram,
 }
 

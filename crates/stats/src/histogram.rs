@@ -2,12 +2,10 @@
 
 use crate::block::{Block, width};
 use crate::feed::Feed;
+use crate::sizes::MOST_BINS;
 use crate::{StatsError, Summary};
 use fw_tensor::{DType, Element};
 use zerocopy::IntoBytes;
-
-/// The most bins a histogram can have.
-pub(crate) const MOST_BINS: usize = 1 << 20;
 
 /// Counts values in bins of equal width: `edges()[i] <= value < edges()[i + 1]`, the last bin with its upper edge. The
 /// public fields are those of the JSON form.

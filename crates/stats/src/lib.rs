@@ -42,13 +42,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
+// Rooms in the order data flows.
+mod sizes; // elements of a block, bins of a histogram
 mod error; // misuse
 mod scalar; // an exact integer or a float
 
+mod small_float; // 8-bit floats
+mod lanes; // loops that compile to vector instructions
 mod block; // bytes of one block as values
 mod feed; // chunks of any size into blocks
-mod lanes; // loops that compile to vector instructions
-mod small_float; // 8-bit floats
 mod tree; // sums along a fixed tree over the blocks
 
 mod moments; // count, mean and squared deviations of a block
@@ -58,10 +60,11 @@ mod compare; // how two tensors differ
 mod histogram; // how values are distributed
 mod position; // positions as coordinates, bits as elements
 
-pub use block::{BLOCK, to_f64};
+pub use block::to_f64;
 pub use compare::{Compare, Difference, Tolerance};
 pub use error::StatsError;
 pub use histogram::Histogram;
 pub use position::{coordinates, unpack_bits};
 pub use scalar::Scalar;
+pub use sizes::BLOCK;
 pub use summary::{Stats, Summary, summarize};

@@ -3,9 +3,9 @@
 mod read; // an open file
 mod write; // a new file
 
-use crate::formats::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
-use crate::{ConvertError, show};
+use crate::{ConvertError, report};
 use fw_bintensors::validate::ValidateOptions;
 use fw_bintensors::{Profile, ReadOptions, Reader};
 use fw_report::{Report, Tree};
@@ -50,11 +50,11 @@ impl TensorFormat for BinTensors {
     }
 
     fn readable_by_reference(&self, source: &dyn ReadAt) -> Result<Option<bool>, ConvertError> {
-        Ok(Some(fw_bintensors::readable_by_reference(&show::sized_head(source)?)))
+        Ok(Some(fw_bintensors::readable_by_reference(&report::sized_head(source)?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        Ok(fw_bintensors::inspect(&show::sized_head(&FileSource::open(path)?)?, file_len))
+        Ok(fw_bintensors::inspect(&report::sized_head(&FileSource::open(path)?)?, file_len))
     }
 
     fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {

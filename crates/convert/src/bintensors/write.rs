@@ -1,8 +1,8 @@
 //! BinTensors files, planned and written.
 
 use super::BinTensors;
-use crate::convert::{Output, Planned, Target};
-use crate::formats::{Carried, Head, MetadataPlace, Storage, Takes, Writable};
+use crate::contract::{Carried, Head, MetadataPlace, Storage, Takes, Writable};
+use crate::contract::{Output, Planned, Target};
 use crate::loss::Item;
 use crate::model::Entry;
 use crate::{ConvertError, ConvertOptions, Loss};

@@ -1,7 +1,7 @@
 //! Which format is this?
 
-use super::{Format, Recognition};
-use crate::ConvertError;
+use crate::contract::Recognition;
+use crate::{ConvertError, Format};
 use fw_source::{FileSource, ReadAt};
 use std::path::Path;
 

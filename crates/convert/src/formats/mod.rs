@@ -1,40 +1,27 @@
-//! The formats of tensor files: one table, and the contract that each format fulfils in its own folder.
+//! From a format to its room: detection, opening, and what every format answers.
 
-mod contract; // what every format answers
 mod detect; // which format is this?
+mod index; // an index of several files as a format
+mod open; // files opened by what they are
 
-pub(crate) use contract::{
-    AnySource, Carried, Head, MetadataPlace, Recognition, SourceOpener, Storage, Takes, TensorFormat, Writable,
-};
 pub use detect::detect;
+pub use open::{open, open_source, open_with};
 
+use crate::contract::{MetadataPlace, TensorFormat};
+use crate::format::every_format;
 use crate::model::TensorFile;
-use crate::{ConvertError, bintensors, gguf, numpy, safetensors, shards, tensogram};
+use crate::{ConvertError, Format, bintensors, gguf, numpy, safetensors, tensogram};
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::ValidateOptions;
 use fw_report::{Report, Tree};
 use fw_source::{FileSource, ReadAt};
-use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 
-/// Makes the enum, the list of its members and the way from a member to its folder out of one table, so that a format is
-/// either complete or does not compile.
-macro_rules! formats {
-    ($($(#[$doc:meta])* $member:ident => $contract:expr;)+) => {
-        /// A format of tensor files.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-        #[serde(rename_all = "lowercase")]
-        #[non_exhaustive]
-        pub enum Format {
-            $($(#[$doc])* $member,)+
-        }
-
+macro_rules! contracts {
+    ($($(#[$doc:meta])* $member:ident => $contract:path;)+) => {
         impl Format {
-            /// Every format, in the order in which lists show them.
-            pub const ALL: &'static [Self] = &[$(Self::$member),+];
-
-            /// What the format's folder says about it.
+            /// What the format's room says about it.
             pub(crate) fn contract(self) -> &'static dyn TensorFormat {
                 match self {
                     $(Self::$member => &$contract,)+
@@ -44,22 +31,7 @@ macro_rules! formats {
     };
 }
 
-formats! {
-    /// `.tgm`
-    Tensogram => tensogram::Messages;
-    /// `.bt`
-    BinTensors => bintensors::BinTensors;
-    /// `.safetensors`
-    SafeTensors => safetensors::SafeTensors;
-    /// `.npy`
-    Npy => numpy::Npy;
-    /// `.npz`
-    Npz => numpy::Npz;
-    /// `.gguf`, which is read and not written.
-    Gguf => gguf::Gguf;
-    /// `.index.json`: a checkpoint in several files.
-    ShardIndex => shards::ShardIndex;
-}
+every_format!(contracts);
 
 impl Format {
     /// Lower-case name.

@@ -7,9 +7,9 @@ mod read; // an open file
 mod types; // its element types
 mod value; // values of the metadata as text
 
-use crate::formats::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
-use crate::{ConvertError, Format, show};
+use crate::{ConvertError, Format, report};
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};
 use fw_report::{Finding, Report, Tree};
@@ -64,7 +64,7 @@ impl TensorFormat for Gguf {
         let opened = read::open(source);
         let unused = opened.as_ref().map_or_else(|_| Vec::new(), |file| unused(&file.header, file_len));
         let opened = opened.map(|file| -> Box<dyn TensorFile> { Box::new(file) });
-        let mut report = show::opened_report(opened, options.data == DataChecks::Full)?;
+        let mut report = report::opened_report(opened, options.data == DataChecks::Full)?;
         for (start, end) in unused {
             let message = format!("{} bytes are not part of any tensor", end.saturating_sub(start));
             report.push(Finding::warning("unused_bytes", message).at(start..end).level("structure"));
@@ -104,7 +104,7 @@ fn tree(mut root: Tree, header: &Header, file_len: u64) -> Tree {
     let mut metadata = Tree::new("metadata", span(first.map(|(_, at)| at.start), last.map(|(_, at)| at.end)));
     for (key, at) in &header.places {
         let text = header.metadata.get(key).map_or("", String::as_str);
-        metadata.push(Tree::new(key.clone(), *at).value(show::shortened(text)));
+        metadata.push(Tree::new(key.clone(), *at).value(report::shortened(text)));
     }
     let (first, last) = (header.tensors.first(), header.tensors.last());
     let mut infos = Tree::new("tensor infos", span(first.map(|one| one.info.start), last.map(|one| one.info.end)));

@@ -1,9 +1,9 @@
 //! npy and npz as formats of tensor files.
 
 use super::{npy, npz};
-use crate::formats::{AnySource, Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{AnySource, Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
-use crate::{ConvertError, show};
+use crate::{ConvertError, report};
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};
 use fw_bytes::Span;
@@ -62,7 +62,7 @@ impl TensorFormat for Npy {
             file.header.len.checked_add(len)
         });
         let opened = opened.map(|file| -> Box<dyn TensorFile> { Box::new(file) });
-        let mut report = show::opened_report(opened, options.data == DataChecks::Full)?;
+        let mut report = report::opened_report(opened, options.data == DataChecks::Full)?;
         let len = FileSource::open(path)?.len()?;
         if let Some(end) = end.filter(|end| *end < len) {
             report.push(Finding::warning("trailing_bytes", "bytes after the array").at(end..len).level("structure"));
@@ -127,7 +127,7 @@ impl TensorFormat for Npz {
     /// A zip has checksums, which only reading compares.
     fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
         let _ = options;
-        show::opened_report(self.open(path, &ReadOptions::default()), true)
+        report::opened_report(self.open(path, &ReadOptions::default()), true)
     }
 
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {

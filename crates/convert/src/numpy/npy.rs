@@ -1,7 +1,7 @@
 //! An open npy file: one array, named after the file.
 
 use super::{NpyHeader, array};
-use crate::formats::AnySource;
+use crate::contract::AnySource;
 use crate::model::{Entry, Pieces, TensorFile, slice_range};
 use crate::{ConvertError, Format};
 use fw_bytes::Span;

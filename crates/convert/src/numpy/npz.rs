@@ -1,7 +1,7 @@
 //! An open npz file: a zip of npy arrays, stored or deflated; and writing one, stored.
 
 use super::{NpyHeader, array, header::NOT_A_TENSOR, npy::direct_span, reader::SourceReader};
-use crate::formats::AnySource;
+use crate::contract::AnySource;
 use crate::model::{Entry, Pieces, TensorFile, Unreadable, slice_range};
 use crate::{ConvertError, Feature, Format, Loss};
 use fw_source::{AtomicFile, ReadAt};

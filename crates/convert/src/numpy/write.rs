@@ -2,8 +2,8 @@
 
 use super::npz::NpzWriter;
 use super::{Npy, Npz, descr, encode_header};
-use crate::convert::{Output, Planned, Target, commit};
-use crate::formats::{MetadataPlace, Storage, Writable};
+use crate::contract::{MetadataPlace, Storage, Writable};
+use crate::contract::{Output, Planned, Target, commit};
 use crate::loss::Item;
 use crate::model::Entry;
 use crate::{ConvertError, Feature, Loss};

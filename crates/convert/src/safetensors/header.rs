@@ -1,9 +1,9 @@
 //! The JSON header, checked: no name twice, ranges that tile the data, sizes that match shapes.
 
 use super::dtype::{safetensors_name, type_of};
-use super::{MAX_HEADER_LEN, SIZE_LEN};
 use crate::ConvertError;
 use crate::model::Entry;
+use crate::report::{MAX_HEADER_LEN, SIZE_LEN};
 use fw_bytes::Span;
 use fw_tensor::DType;
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! The header of a new file, byte for byte as the reference writes it (metadata sorted by key).
 
 use super::dtype::{rank, safetensors_name};
-use super::{MAX_HEADER_LEN, SIZE_LEN};
 use crate::ConvertError;
+use crate::report::{MAX_HEADER_LEN, SIZE_LEN};
 use fw_tensor::DType;
 use std::collections::BTreeMap;
 

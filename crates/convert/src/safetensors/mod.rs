@@ -6,9 +6,10 @@ mod layout; // entries to a header, in the reference's order
 mod read; // an open file
 mod write; // a new file
 
-use crate::formats::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
-use crate::{ConvertError, show};
+use crate::report::SIZE_LEN;
+use crate::{ConvertError, report};
 use fw_bintensors::ReadOptions;
 use fw_report::Tree;
 use fw_source::FileSource;
@@ -45,7 +46,7 @@ impl TensorFormat for SafeTensors {
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let bytes = show::sized_head(&FileSource::open(path)?)?;
+        let bytes = report::sized_head(&FileSource::open(path)?)?;
         let mut root = Tree::new(self.name(), 0..file_len);
         let header = match header::parse(&bytes, file_len) {
             Ok(header) => header,
@@ -55,20 +56,15 @@ impl TensorFormat for SafeTensors {
         let text = json.len().saturating_sub(json.iter().rev().take_while(|byte| **byte == b' ').count());
         let body = SIZE_LEN.saturating_add(text as u64);
         root.push(Tree::new("header size", 0..SIZE_LEN).value(json.len().to_string()));
-        let count = show::tensor_count(header.entries.len());
+        let count = report::tensor_count(header.entries.len());
         root.push(Tree::new("header", SIZE_LEN..body).value(format!("JSON, {count}")));
         if body < header.data_start {
             root.push(Tree::new("padding", body..header.data_start).value("spaces"));
         }
-        Ok(root.with(show::data_tree(header.data_start..file_len, &header.entries)))
+        Ok(root.with(report::data_tree(header.data_start..file_len, &header.entries)))
     }
 
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
         Ok(&SafeTensors)
     }
 }
-
-/// The reference refuses longer headers.
-pub(crate) const MAX_HEADER_LEN: u64 = 100_000_000;
-/// Bytes of the length.
-pub(crate) const SIZE_LEN: u64 = 8;

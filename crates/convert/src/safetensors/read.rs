@@ -1,8 +1,8 @@
 //! An open safetensors file.
 
-use super::SIZE_LEN;
 use super::header::{Header, header_len, parse};
 use crate::model::{Block, Entry, Pieces, TensorFile, block_of, slice_range, stream_range};
+use crate::report::SIZE_LEN;
 use crate::{ConvertError, Format, attributes};
 use fw_source::ReadAt;
 use fw_tensor::Selection;

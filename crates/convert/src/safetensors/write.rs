@@ -3,8 +3,8 @@
 use super::SafeTensors;
 use super::dtype::safetensors_name;
 use super::layout::{Layout, layout};
-use crate::convert::{Output, Planned, Target, commit};
-use crate::formats::{Head, MetadataPlace, Storage, Takes, Writable};
+use crate::contract::{Head, MetadataPlace, Storage, Takes, Writable};
+use crate::contract::{Output, Planned, Target, commit};
 use crate::loss::Item;
 use crate::model::Entry;
 use crate::{ConvertError, ConvertOptions, Loss};

@@ -2,7 +2,7 @@
 
 use super::names;
 use super::read::{self, MessagesFile};
-use crate::convert::{Meter, check_output};
+use crate::contract::{Meter, check_output};
 use crate::model::{TensorFile, stream_range};
 use crate::{Codecs, ConvertError, ConvertOptions, Converted, Feature, Loss, MessageBounds, Missing, Transport};
 use fw_bytes::{Limits, Span};
@@ -52,7 +52,7 @@ pub(crate) fn copy(input: &Path, output: &Path, options: &ConvertOptions) -> Res
             copying = copying.message(number, options.codecs).map_err(in_input)?;
         }
     }
-    crate::convert::commit(copying.out).map_err(|error| error.in_file(output))?;
+    crate::contract::commit(copying.out).map_err(|error| error.in_file(output))?;
     if options.codecs == Codecs::Drop {
         done.transport = Transport::Streamed;
     }

@@ -2,7 +2,7 @@
 
 use super::read;
 use crate::ConvertError;
-use crate::formats::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};

@@ -2,8 +2,8 @@
 
 use super::bits::{self, unrestored};
 use super::{Messages, carry, has, json, names, stored_shape};
-use crate::convert::{Output, Planned};
-use crate::formats::{Carried, MetadataPlace, Storage, Writable};
+use crate::contract::{Carried, MetadataPlace, Storage, Writable};
+use crate::contract::{Output, Planned};
 use crate::loss::Item;
 use crate::model::{Attributes, Entry};
 use crate::{ConvertError, Feature, Loss, NanBits};

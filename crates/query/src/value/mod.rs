@@ -1,6 +1,11 @@
 //! What a key can hold.
 
-use crate::{Array, List, Map, Mapping, Number};
+mod list; // arrays and maps, borrowed from a format or owned
+mod render; // values as text and JSON
+
+pub use list::{Array, List, Map, Mapping};
+
+use crate::Number;
 use std::borrow::Cow;
 
 /// The value of a key. It borrows from the item where it can; arrays and maps are read lazily, element by element.

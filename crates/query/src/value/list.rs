@@ -1,6 +1,6 @@
 //! Arrays and maps: borrowed from a format through two small traits, or owned.
 
-use crate::Value;
+use super::Value;
 use std::borrow::Cow;
 use std::fmt;
 

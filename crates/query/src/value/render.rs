@@ -1,6 +1,6 @@
 //! Values as text (tables, scripts, comparison) and as JSON.
 
-use crate::Value;
+use super::Value;
 use std::fmt::Write;
 
 impl Value<'_> {

@@ -1,0 +1,100 @@
+//! What every format answers about itself, and what it is given to write.
+
+mod output; // a file being written
+mod target; // a planned output
+mod writable; // how a format is written
+
+pub(crate) use output::{Meter, Output, Work, check_output, commit};
+pub(crate) use target::{Planned, Target};
+pub(crate) use writable::{Carried, Head, MetadataPlace, Storage, Takes, Writable};
+
+use crate::ConvertError;
+use crate::model::TensorFile;
+use crate::report;
+use fw_bintensors::ReadOptions;
+use fw_bintensors::validate::{DataChecks, ValidateOptions};
+use fw_report::{Report, Tree};
+use fw_source::ReadAt;
+use std::path::Path;
+
+/// A format of tensor files: implemented once, in the format's room, and listed once, in the table of formats.
+pub(crate) trait TensorFormat: Sync {
+    /// Stable lower-case name.
+    fn name(&self) -> &'static str;
+
+    /// The name as people write it.
+    fn title(&self) -> &'static str {
+        self.name()
+    }
+
+    /// One line about it, for lists.
+    fn about(&self) -> &'static str;
+
+    /// How its file names end, without the dot; the usual one first.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// How a file of it is recognised.
+    fn recognition(&self) -> Recognition;
+
+    /// Opens a file: its tensors are known then, and none of their data was read.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong.
+    fn open(&self, path: &Path, options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError>;
+
+    /// Opens a file behind any source, where the format can do with parts of it.
+    fn source_opener(&self) -> Option<SourceOpener> {
+        None
+    }
+
+    /// True when files of it are read by the rules of a profile.
+    fn has_rules(&self) -> bool {
+        false
+    }
+
+    /// Whether the reference's own readers open the file, where that is a question.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    fn readable_by_reference(&self, _source: &dyn ReadAt) -> Result<Option<bool>, ConvertError> {
+        Ok(None)
+    }
+
+    /// Names the byte ranges of a file.
+    ///
+    /// # Errors
+    /// When it cannot be read; where nothing of a wrong file can be shown, also when it is wrong.
+    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError>;
+
+    /// Reports every fault of a file. By default it is opened, and its data read where that was asked for.
+    ///
+    /// # Errors
+    /// Only when it cannot be read.
+    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        report::opened_report(self.open(path, &ReadOptions::default()), options.data == DataChecks::Full)
+    }
+
+    /// How it is written.
+    ///
+    /// # Errors
+    /// Why it is not, where it is not.
+    fn writable(&self) -> Result<&'static dyn Writable, ConvertError>;
+}
+
+/// Opens a file behind a source; the name is for formats that call their tensor after the file.
+pub(crate) type SourceOpener = fn(AnySource, &str, &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError>;
+
+/// Bytes from anywhere.
+pub(crate) type AnySource = Box<dyn ReadAt + Send + Sync>;
+
+/// How files of a format are recognised.
+pub(crate) enum Recognition {
+    /// By first bytes that no other format has.
+    Mark(fn(&[u8]) -> bool),
+    /// By first bytes that another format may have by chance: all marks are asked before.
+    Likely(fn(&[u8]) -> bool),
+    /// By a header that reads from end to end, where first bytes tell nothing.
+    Header(fn(&dyn ReadAt) -> bool),
+    /// By name only, which then goes before all content.
+    Name,
+}

@@ -1,0 +1,49 @@
+//! An index of several files as a format: its files are opened by what they are, so it stands beside the table.
+
+use super::open_with;
+use crate::contract::{Recognition, TensorFormat, Writable};
+use crate::model::TensorFile;
+use crate::{ConvertError, shards};
+use fw_bintensors::ReadOptions;
+use fw_report::Tree;
+use std::path::Path;
+
+pub(crate) struct ShardIndex;
+
+impl TensorFormat for ShardIndex {
+    fn name(&self) -> &'static str {
+        "shard index"
+    }
+
+    fn about(&self) -> &'static str {
+        "A checkpoint in several files"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["index.json"]
+    }
+
+    /// JSON of any kind may lie anywhere: only the name tells that this is an index.
+    fn recognition(&self) -> Recognition {
+        Recognition::Name
+    }
+
+    fn open(&self, path: &Path, options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
+        shards::open_beside(path, |path| open_with(path, options))
+    }
+
+    /// Its shards may be BinTensors files.
+    fn has_rules(&self) -> bool {
+        true
+    }
+
+    fn dump(&self, _path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
+        Ok(Tree::new(self.name(), 0..file_len).value("JSON"))
+    }
+
+    fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
+        let message =
+            "an index is written beside split files: name the output .bt or .safetensors and give a shard size";
+        Err(ConvertError::unsupported("not_writable", message))
+    }
+}
