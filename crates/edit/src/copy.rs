@@ -2,6 +2,7 @@
 
 use crate::error::{EditError, Result};
 use crate::messages::Messages;
+use crate::meter::Meter;
 use crate::name::Names;
 use crate::output::Output;
 use crate::target::{Existing, Input, check_format, check_output};
@@ -9,7 +10,7 @@ use crate::tensors::{Picked, opened, write_to};
 use fw_convert::{Format, Loss};
 use fw_look::{Catalog, FileRecord};
 use fw_query::{Item, OneObject, Record, Where, WholeRecord};
-use fw_source::{FileSource, ReadAt};
+use fw_source::{FileSource, ReadAt, Watch};
 use fw_tensogram::MessagePlan;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -27,6 +28,8 @@ pub struct CopyOptions {
     pub unit: Unit,
     /// What to do with files that exist.
     pub existing: Existing,
+    /// Is told how much is written.
+    pub watch: Watch,
 }
 
 impl CopyOptions {
@@ -47,6 +50,13 @@ impl CopyOptions {
     #[must_use]
     pub const fn with_existing(mut self, existing: Existing) -> Self {
         self.existing = existing;
+        self
+    }
+
+    /// Watches progress.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
         self
     }
 }
@@ -108,7 +118,21 @@ struct Job {
 struct Part {
     message: usize,
     objects: Vec<usize>,
+    /// Objects of the message.
+    of: u64,
     whole: bool,
+}
+
+impl Job {
+    /// About how many bytes it takes: objects of one message count as equal parts of it.
+    fn len(&self, file: &Messages) -> u64 {
+        let part = |part: &Part| match file.catalog.spans().get(part.message) {
+            Some(span) if part.whole => span.len(),
+            Some(span) => span.len() / part.of.max(1) * part.objects.len() as u64,
+            None => 0,
+        };
+        self.parts.iter().map(part).fold(0, u64::saturating_add)
+    }
 }
 
 /// Copies what is selected into files named by `names`; items with the same name share a file, in order. A file without keys in
@@ -138,9 +162,10 @@ pub fn copy(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Result<C
     }
     let jobs = jobs.complete(names)?;
     check_all(input, names, options.existing, &jobs)?;
+    let meter = Meter::new(&options.watch, jobs.iter().map(|job| job.len(&file)).fold(0, u64::saturating_add));
     for job in &jobs {
         names.make_directory(&job.path)?;
-        let mut output = Output::file(&job.path)?;
+        let mut output = Output::file(&job.path, &meter)?;
         if options.existing == Existing::Append && job.path.exists() {
             let old = FileSource::open(&job.path)?;
             let span = fw_bytes::Span::new(0, old.len()?);
@@ -164,7 +189,8 @@ pub fn copy_to_stream(input: &Input<'_>, sink: &mut dyn Write, options: &CopyOpt
     for record in file.records_where(&options.filter) {
         job.parts.extend(parts(&record?, options, false));
     }
-    let mut output = Output::stream(sink);
+    let meter = Meter::new(&options.watch, job.len(&file));
+    let mut output = Output::stream(sink, &meter);
     put(&file, &job, &mut output)?;
     report.note(&job, output.finish()?);
     Ok(report)
@@ -173,17 +199,18 @@ pub fn copy_to_stream(input: &Input<'_>, sink: &mut dyn Write, options: &CopyOpt
 /// What of a message is wanted: in one part, or a part per object where each has a name of its own.
 fn parts(record: &FileRecord, options: &CopyOptions, apart: bool) -> Vec<Part> {
     let (message, count) = (record.index(), record.object_count());
+    let of = count as u64;
     if options.unit == Unit::Messages || count == 0 {
-        let whole = Part { message, objects: (0..count).collect(), whole: true };
+        let whole = Part { message, of, objects: (0..count).collect(), whole: true };
         return if record.matches(&options.filter) { vec![whole] } else { Vec::new() };
     }
     let objects = record.selected(&options.filter);
     let whole = objects.len() == count;
     match objects.len() {
         0 => Vec::new(),
-        1 => vec![Part { message, objects, whole }],
-        _ if apart => objects.iter().map(|only| Part { message, objects: vec![*only], whole: false }).collect(),
-        _ => vec![Part { message, objects, whole }],
+        1 => vec![Part { message, of, objects, whole }],
+        _ if apart => objects.iter().map(|only| Part { message, of, objects: vec![*only], whole: false }).collect(),
+        _ => vec![Part { message, of, objects, whole }],
     }
 }
 
@@ -297,16 +324,17 @@ fn copy_tensors(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Resu
     let mut jobs = Jobs::default();
     for (number, object) in record.selected(&options.filter).into_iter().enumerate() {
         let path = names.expand(&OneObject(&record, object), number);
-        let part = Part { message: 0, objects: vec![object], whole: false };
+        let part = Part { message: 0, objects: vec![object], of: 1, whole: false };
         jobs.add(path.map_err(|error| error.at(input.name))?, part);
     }
     let jobs = jobs.complete(names)?;
     check_all(input, names, options.existing, &jobs)?;
     let mut report = CopyReport { messages: 1, copied_messages: 1, ..CopyReport::default() };
+    let meter = Meter::new(&options.watch, catalog.file_len());
     for job in jobs {
         names.make_directory(&job.path)?;
         let objects: Vec<usize> = job.parts.iter().flat_map(|part| part.objects.iter().copied()).collect();
-        let (bytes, losses) = write_to(&Picked::open(input, Some(&objects))?, input, &job.path)?;
+        let (bytes, losses) = write_to(&Picked::open(input, Some(&objects))?, input, &job.path, &meter)?;
         report.copied_objects += objects.len();
         report.files.push(WrittenFile { path: job.path, messages: 1, objects: objects.len(), bytes });
         report.losses.extend(losses);

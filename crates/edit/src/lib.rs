@@ -26,6 +26,7 @@
 
 mod error; // what can go wrong
 mod target; // what is read, and what may be written
+mod meter; // how much is written
 mod output; // a file under construction
 mod messages; // a Tensogram file, some of whose messages change
 mod tensors; // tensors of other formats, picked from files
@@ -43,7 +44,7 @@ pub use error::{EditError, Result};
 pub use merge::{Dropped, MergeOptions, MergeReport, Strategy, merge};
 pub use name::Names;
 pub use recode::{Coding, RecodeOptions, RecodeReport, RecodedObject, recode};
-pub use reshuffle::{ReshuffleReport, reshuffle};
+pub use reshuffle::{ReshuffleOptions, ReshuffleReport, reshuffle};
 pub use set::{Change, Edit, SetOptions, SetReport, set};
 pub use split::{SplitOptions, SplitReport, split};
 pub use target::{Existing, Input, Target, check_output};

@@ -2,13 +2,14 @@
 
 use crate::error::{EditError, Result};
 use crate::messages::Messages;
+use crate::meter::Meter;
 use crate::output::Output;
 use crate::target::{Existing, Input, Target, check_format, check_output};
 use crate::tensors::{Picked, opened, write_to};
 use fw_convert::{Format, Loss, TensorFile};
 use fw_look::Catalog;
 use fw_query::Where;
-use fw_source::FileSource;
+use fw_source::{FileSource, Watch};
 use fw_tensogram::{GlobalMetadata, MessagePlan, MetadataMap, Provenance, StoredObject};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -39,6 +40,8 @@ pub struct MergeOptions {
     pub strategy: Option<Strategy>,
     /// Fixed provenance for messages of different ones, for reproducible output.
     pub provenance: Option<Provenance>,
+    /// Is told how much is written.
+    pub watch: Watch,
 }
 
 impl MergeOptions {
@@ -52,6 +55,13 @@ impl MergeOptions {
     #[must_use]
     pub const fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
         self.strategy = strategy;
+        self
+    }
+
+    /// Watches progress.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
         self
     }
 }
@@ -163,9 +173,10 @@ fn merge_messages(
     };
     report.objects = objects.len();
     let plan = MessagePlan::new(&metadata, objects)?;
+    let meter = Meter::new(&options.watch, plan.len());
     let mut output = match (target, path) {
-        (Target::Stream(sink), _) => Output::stream(sink),
-        (_, Some(path)) => Output::file(path)?,
+        (Target::Stream(sink), _) => Output::stream(sink, &meter),
+        (_, Some(path)) => Output::file(path, &meter)?,
         (_, None) => return Ok(report),
     };
     // One file is open at a time: objects stand in the order of the inputs.
@@ -238,9 +249,10 @@ fn merge_tensors(
     report.objects = places.len();
     let mut picked = Picked::of(first.format, files, places);
     picked.set_metadata(any.then_some(map), json);
+    let meter = Meter::new(&options.watch, picked.data_len());
     let (bytes, losses) = match path {
-        Some(path) => write_to(&picked, first, path)?,
-        None => crate::tensors::write_tensors(&picked, first, target)?,
+        Some(path) => write_to(&picked, first, path, &meter)?,
+        None => crate::tensors::write_tensors(&picked, first, target, &meter)?,
     };
     (report.bytes, report.losses) = (bytes, losses);
     Ok(report)

@@ -1,13 +1,14 @@
 //! A Tensogram file, some of whose messages change: everything else is copied as it is.
 
 use crate::error::{EditError, Result};
+use crate::meter::Meter;
 use crate::output::Output;
 use crate::target::{Input, Target};
 use fw_bytes::{Limits, Span};
 use fw_convert::Format;
 use fw_look::{Catalog, FileRecord, Records};
 use fw_query::Where;
-use fw_source::{FileSource, ReadAt};
+use fw_source::{FileSource, ReadAt, Watch};
 use fw_tensogram::{MessagePlan, StoredMessage};
 use std::rc::Rc;
 
@@ -80,12 +81,19 @@ impl Messages {
     }
 
     /// Writes the file with these messages changed, in file order. A file in which nothing changed stays as it is.
-    pub(crate) fn rewrite(&self, input: &Input<'_>, target: Target<'_>, changed: &[Changed]) -> Result<u64> {
+    pub(crate) fn rewrite(
+        &self,
+        input: &Input<'_>,
+        target: Target<'_>,
+        changed: &[Changed],
+        watch: &Watch,
+    ) -> Result<u64> {
         let path = target.checked(input)?;
+        let meter = Meter::new(watch, self.len);
         let mut output = match (target, path) {
             (Target::InPlace, _) if changed.is_empty() => return Ok(self.len),
-            (Target::Stream(sink), _) => Output::stream(sink),
-            (_, Some(path)) => Output::file(&path)?,
+            (Target::Stream(sink), _) => Output::stream(sink, &meter),
+            (_, Some(path)) => Output::file(&path, &meter)?,
             (_, None) => return Ok(0),
         };
         let mut position = 0;

@@ -1,6 +1,7 @@
 //! A file under construction, filled with new bytes and with bytes of other files, in bounded memory.
 
 use crate::error::Result;
+use crate::meter::Meter;
 use fw_bytes::Span;
 use fw_source::{AtomicFile, FileSource, ReadAt};
 use fw_tensogram::{MessagePlan, Piece};
@@ -14,6 +15,7 @@ pub(crate) struct Output<'w> {
     /// What was put and not handed on yet.
     pending: Vec<u8>,
     written: u64,
+    meter: &'w Meter,
 }
 
 enum Sink<'w> {
@@ -27,22 +29,23 @@ impl<'w> Output<'w> {
     ///
     /// # Errors
     /// When it cannot be created; the message names it.
-    pub(crate) fn file(path: &Path) -> Result<Self> {
-        Ok(Self::of(Sink::File(AtomicFile::create(path)?)))
+    pub(crate) fn file(path: &Path, meter: &'w Meter) -> Result<Self> {
+        Ok(Self::of(Sink::File(AtomicFile::create(path)?), meter))
     }
 
     /// A stream that is written as it comes.
-    pub(crate) fn stream(sink: &'w mut dyn Write) -> Self {
-        Self::of(Sink::Stream(sink))
+    pub(crate) fn stream(sink: &'w mut dyn Write, meter: &'w Meter) -> Self {
+        Self::of(Sink::Stream(sink), meter)
     }
 
-    fn of(sink: Sink<'w>) -> Self {
-        Self { sink, pending: Vec::new(), written: 0 }
+    const fn of(sink: Sink<'w>, meter: &'w Meter) -> Self {
+        Self { sink, pending: Vec::new(), written: 0, meter }
     }
 
     /// Puts bytes.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.written += bytes.len() as u64;
+        self.meter.advance(bytes.len() as u64);
         if self.pending.len() + bytes.len() > PENDING {
             self.flush()?;
         }
@@ -63,9 +66,15 @@ impl<'w> Output<'w> {
         self.flush()?;
         let at = self.written;
         self.written += span.len();
+        let meter = self.meter;
         match &mut self.sink {
-            Sink::File(file) => blocks(span, at).into_iter().try_for_each(|part| copy_by_system(source, part, file)),
-            Sink::Stream(sink) => fw_source::stream(source, span, |piece| sink.write_all(piece)),
+            Sink::File(file) => {
+                blocks(span, at).into_iter().try_for_each(|part| copy_by_system(source, part, file, meter))
+            }
+            Sink::Stream(sink) => fw_source::stream(source, span, |piece| {
+                meter.advance(piece.len() as u64);
+                sink.write_all(piece)
+            }),
         }
     }
 
@@ -110,17 +119,21 @@ fn blocks(span: Span, at: u64) -> [Span; 3] {
 }
 
 /// Copies by `copy_file_range` where the system has it.
-fn copy_by_system(source: &FileSource, span: Span, file: &AtomicFile) -> io::Result<()> {
-    if span.is_empty() {
-        return Ok(());
-    }
+fn copy_by_system(source: &FileSource, span: Span, file: &AtomicFile, meter: &Meter) -> io::Result<()> {
     let mut from = source.file();
     from.seek(SeekFrom::Start(span.start))?;
-    if io::copy(&mut from.take(span.len()), &mut file.file())? == span.len() {
-        return Ok(());
+    let mut left = span.len();
+    while left > 0 {
+        // In steps, so that there is progress to tell; they keep to borders of blocks.
+        let copied = io::copy(&mut from.take(left.min(STEP)), &mut file.file())?;
+        if copied == 0 {
+            let text = format!("{}: the file became shorter while it was read", source.path().display());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+        }
+        left -= copied;
+        meter.advance(copied);
     }
-    let text = format!("{}: the file became shorter while it was read", source.path().display());
-    Err(io::Error::new(io::ErrorKind::UnexpectedEof, text))
+    Ok(())
 }
 
 impl Sink<'_> {
@@ -143,6 +156,8 @@ impl std::fmt::Debug for Sink<'_> {
 
 /// The blocks that file systems share, or a multiple of them.
 const BLOCK: u64 = 4096;
+/// Bytes that the system copies between two reports of progress.
+const STEP: u64 = 64 << 20;
 const PENDING: usize = 1 << 20;
 /// Up to here a read and a copy in memory cost less than a call to the system for each span.
 const SMALL: u64 = 256 << 10;

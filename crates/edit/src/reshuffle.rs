@@ -3,7 +3,25 @@
 use crate::error::Result;
 use crate::messages::{Changed, Messages};
 use crate::target::{Input, Target, only_tensogram};
+use fw_source::Watch;
 use serde::Serialize;
+
+/// How messages are put in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ReshuffleOptions {
+    /// Is told how much is written.
+    pub watch: Watch,
+}
+
+impl ReshuffleOptions {
+    /// Watches progress.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
+        self
+    }
+}
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -21,7 +39,7 @@ pub struct ReshuffleReport {
 ///
 /// # Errors
 /// Files of other formats, messages that cannot be read, outputs that may not be written.
-pub fn reshuffle(input: &Input<'_>, target: Target<'_>) -> Result<ReshuffleReport> {
+pub fn reshuffle(input: &Input<'_>, target: Target<'_>, options: &ReshuffleOptions) -> Result<ReshuffleReport> {
     only_tensogram(input, "reshuffle")?;
     target.checked(input)?;
     let file = Messages::open(input)?;
@@ -35,6 +53,6 @@ pub fn reshuffle(input: &Input<'_>, target: Target<'_>) -> Result<ReshuffleRepor
             changed.push(Changed { span: record.span(), plan, elsewhere: Vec::new() });
         }
     }
-    let bytes = file.rewrite(input, target, &changed)?;
+    let bytes = file.rewrite(input, target, &changed, &options.watch)?;
     Ok(ReshuffleReport { messages, changed_messages: changed.len(), bytes })
 }

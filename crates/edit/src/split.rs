@@ -3,6 +3,7 @@
 use crate::copy::{WrittenFile, check_named, excerpt};
 use crate::error::{EditError, Result};
 use crate::messages::Messages;
+use crate::meter::Meter;
 use crate::name::Names;
 use crate::output::Output;
 use crate::target::{Existing, Input};
@@ -10,6 +11,7 @@ use crate::tensors::{Picked, opened, write_to};
 use fw_convert::{Format, Loss};
 use fw_look::{Catalog, FileRecord};
 use fw_query::{OneObject, Record, Where, WholeRecord};
+use fw_source::Watch;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -23,6 +25,8 @@ pub struct SplitOptions {
     pub filter: Where,
     /// What to do with files that exist; they are not appended to.
     pub existing: Existing,
+    /// Is told how much is written.
+    pub watch: Watch,
 }
 
 impl SplitOptions {
@@ -36,6 +40,13 @@ impl SplitOptions {
     #[must_use]
     pub const fn with_existing(mut self, existing: Existing) -> Self {
         self.existing = existing;
+        self
+    }
+
+    /// Watches progress.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
         self
     }
 }
@@ -85,9 +96,10 @@ pub fn split(input: &Input<'_>, names: &Names, options: &SplitOptions) -> Result
         }
     }
     check(input, names, options.existing, parts.iter().map(|(path, ..)| path))?;
+    let meter = Meter::new(&options.watch, file.catalog.file_len());
     for (path, message, object) in parts {
         names.make_directory(&path)?;
-        let mut output = Output::file(&path)?;
+        let mut output = Output::file(&path, &meter)?;
         match object {
             None => {
                 let span = file.catalog.spans().get(message).copied().unwrap_or_default();
@@ -115,9 +127,10 @@ fn split_tensors(input: &Input<'_>, names: &Names, options: &SplitOptions) -> Re
     }
     check(input, names, options.existing, parts.iter().map(|(path, _)| path))?;
     let mut report = SplitReport { messages: 1, ..SplitReport::default() };
+    let meter = Meter::new(&options.watch, catalog.file_len());
     for (path, object) in parts {
         names.make_directory(&path)?;
-        let (bytes, losses) = write_to(&Picked::open(input, Some(&[object]))?, input, &path)?;
+        let (bytes, losses) = write_to(&Picked::open(input, Some(&[object]))?, input, &path, &meter)?;
         report.losses.extend(losses);
         report.files.push(WrittenFile::new(path, 1, 1, bytes));
     }

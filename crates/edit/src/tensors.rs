@@ -1,6 +1,7 @@
 //! Tensors of formats without messages, picked from one file or several, as a file of their own.
 
 use crate::error::{EditError, Result};
+use crate::meter::Meter;
 use crate::target::{Input, Target};
 use fw_bintensors::ReadOptions;
 use fw_convert::{Block, ConvertError, ConvertOptions, Entry, Format, Loss, Pieces, TensorFile, belongs_to};
@@ -52,6 +53,11 @@ impl Picked {
         if let Some(map) = &mut self.metadata {
             map.retain(|key, _| stays(key));
         }
+    }
+
+    /// Bytes of all its tensors; one whose size does not fit in 64 bits is refused when it is written.
+    pub(crate) fn data_len(&self) -> u64 {
+        self.entries.iter().filter_map(|entry| entry.byte_len().ok()).fold(0, u64::saturating_add)
     }
 
     fn place(&self, index: usize) -> Result<(&dyn TensorFile, usize), ConvertError> {
@@ -118,14 +124,19 @@ pub(crate) fn opened(input: &Input<'_>) -> Result<Box<dyn TensorFile>> {
 }
 
 /// Writes picked tensors in the format of their file; returns bytes of the file and what could not be kept.
-pub(crate) fn write_tensors(picked: &Picked, input: &Input<'_>, target: Target<'_>) -> Result<(u64, Vec<Loss>)> {
+pub(crate) fn write_tensors(
+    picked: &Picked,
+    input: &Input<'_>,
+    target: Target<'_>,
+    meter: &Meter,
+) -> Result<(u64, Vec<Loss>)> {
     match target.checked(input)? {
-        Some(path) => write_to(picked, input, &path),
+        Some(path) => write_to(picked, input, &path, meter),
         None => {
             let Target::Stream(sink) = target else { return Ok((0, Vec::new())) };
             let folder = tempfile::tempdir()?;
             let path = folder.path().join(format!("tensors.{}", input.format.extension()));
-            let written = write_to(picked, input, &path)?;
+            let written = write_to(picked, input, &path, meter)?;
             std::io::copy(&mut std::fs::File::open(&path)?, sink)?;
             Ok(written)
         }
@@ -133,9 +144,10 @@ pub(crate) fn write_tensors(picked: &Picked, input: &Input<'_>, target: Target<'
 }
 
 /// The same to a path that may be written.
-pub(crate) fn write_to(picked: &Picked, input: &Input<'_>, path: &Path) -> Result<(u64, Vec<Loss>)> {
-    let mut options = ConvertOptions::new();
+pub(crate) fn write_to(picked: &Picked, input: &Input<'_>, path: &Path, meter: &Meter) -> Result<(u64, Vec<Loss>)> {
+    let mut options = ConvertOptions::new().with_progress(meter.within());
     options.format = Some(picked.format);
     let done = fw_convert::write_tensors(picked, input.path, path, &options).map_err(EditError::from)?;
+    meter.advance(done.bytes);
     Ok((std::fs::metadata(path)?.len(), done.losses))
 }

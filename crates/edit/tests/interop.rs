@@ -3,8 +3,8 @@
 
 use fw_convert::Format;
 use fw_edit::{
-    Change, CopyOptions, Edit, Input, MergeOptions, Names, SetOptions, SplitOptions, Target, Unit, copy, merge,
-    reshuffle, set, split,
+    Change, CopyOptions, Edit, Input, MergeOptions, Names, ReshuffleOptions, SetOptions, SplitOptions, Target, Unit,
+    copy, merge, reshuffle, set, split,
 };
 use fw_query::Where;
 use serde_json::{Value as Json, json};
@@ -47,7 +47,7 @@ fn the_reference_reads_what_was_changed() {
     }
 
     // Order: everything at the start, nothing else.
-    reshuffle(&input, Target::new_file(&at("index.tgm"))).unwrap();
+    reshuffle(&input, Target::new_file(&at("index.tgm")), &ReshuffleOptions::default()).unwrap();
     for (number, (old, new)) in before.iter().zip(read(&at("index.tgm"))).enumerate() {
         same_objects(old, &new, number);
         for key in ["base", "extra", "reserved"] {

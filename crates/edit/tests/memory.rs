@@ -2,8 +2,8 @@
 
 use fw_convert::Format;
 use fw_edit::{
-    Change, CopyOptions, Edit, Existing, Input, MergeOptions, Names, SetOptions, SplitOptions, Target, Unit, copy,
-    merge, reshuffle, set, split,
+    Change, CopyOptions, Edit, Existing, Input, MergeOptions, Names, ReshuffleOptions, SetOptions, SplitOptions,
+    Target, Unit, copy, merge, reshuffle, set, split,
 };
 use fw_query::Where;
 use fw_tensogram::{EncodeOptions, GlobalMetadata, MetadataMap, Pipe, StreamingEncoder, TensogramFile, Value};
@@ -54,7 +54,7 @@ fn a_quarter_gibibyte_is_changed_in_eight_mebibytes() {
             "reshuffle",
             Box::new(|| {
                 let target = Target::File { path: &at("set.tgm"), existing: Existing::Replace };
-                reshuffle(&input, target).unwrap();
+                reshuffle(&input, target, &ReshuffleOptions::default()).unwrap();
             }),
         ),
     ];

@@ -2,8 +2,8 @@
 
 use fw_convert::Format;
 use fw_edit::{
-    Change, Coding, CopyOptions, Edit, Existing, Input, MergeOptions, Names, RecodeOptions, SetOptions, SplitOptions,
-    Strategy, Target, Unit, copy, copy_to_stream, merge, recode, reshuffle, set, split,
+    Change, Coding, CopyOptions, Edit, Existing, Input, MergeOptions, Names, RecodeOptions, ReshuffleOptions,
+    SetOptions, SplitOptions, Strategy, Target, Unit, copy, copy_to_stream, merge, recode, reshuffle, set, split,
 };
 use fw_query::Where;
 use fw_tensogram::{
@@ -206,7 +206,7 @@ fn the_input_is_replaced_only_when_that_was_asked_for() {
         let target = || Target::File { path: &output, existing: Existing::Replace };
         let refused = [
             set(&input(&path), target(), &changes, &SetOptions::default()).map(drop),
-            reshuffle(&input(&path), target()).map(drop),
+            reshuffle(&input(&path), target(), &ReshuffleOptions::default()).map(drop),
             merge(&[input(&path)], target(), &MergeOptions::default()).map(drop),
             recode(&input(&path), target(), &RecodeOptions::default()).map(drop),
             copy(&input(&path), &folder.names(name), &CopyOptions::default().with_existing(Existing::Replace))
@@ -351,12 +351,12 @@ fn streams_get_their_index_at_the_start() {
     let folder = Folder::new();
     let path = folder.file("in.tgm", &[field("2t", 0), streamed(), pair()].concat());
     let out = folder.at("out.tgm");
-    let done = reshuffle(&input(&path), Target::new_file(&out)).unwrap();
+    let done = reshuffle(&input(&path), Target::new_file(&out), &ReshuffleOptions::default()).unwrap();
     assert_eq!((done.messages, done.changed_messages), (3, 1));
     valid(&out);
     assert_eq!(decoded(&out), decoded(&path));
     assert_eq!(metadata(&out, 1), metadata(&path, 1));
-    let again = reshuffle(&input(&out), Target::InPlace).unwrap();
+    let again = reshuffle(&input(&out), Target::InPlace, &ReshuffleOptions::default()).unwrap();
     assert_eq!(again.changed_messages, 0);
 }
 
@@ -507,6 +507,45 @@ fn damaged_messages_are_named() {
     let error = set(&input(&path), Target::InPlace, &[change("", "a=1")], &SetOptions::default()).unwrap_err();
     assert!(!error.is_misuse() && error.to_string().contains("message 1"), "{error}");
     let junk = folder.file("junk.tgm", &[7; 300]);
-    let error = reshuffle(&input(&junk), Target::InPlace).unwrap_err();
+    let error = reshuffle(&input(&junk), Target::InPlace, &ReshuffleOptions::default()).unwrap_err();
     assert_eq!((error.code(), error.is_misuse()), ("no_message", false));
+}
+
+/// Every change tells how much it has written, from nothing to all of it, in files and in streams.
+#[test]
+fn changes_tell_their_progress() {
+    use std::sync::{Arc, Mutex};
+    let folder = Folder::new();
+    let path = folder.file("in.tgm", &[field("2t", 0), pair(), field("10u", 6), streamed()].concat());
+    let told: Arc<Mutex<Vec<(u64, u64)>>> = Arc::default();
+    let watch = {
+        let told = Arc::clone(&told);
+        fw_source::Watch::new(move |done, total| told.lock().unwrap().push((done, total)))
+    };
+    let check = |what: &str, part: f64| {
+        let told = std::mem::take(&mut *told.lock().unwrap());
+        let (done, total) = *told.last().unwrap_or_else(|| panic!("{what}: nothing was told"));
+        assert!(told.is_sorted(), "{what}: {told:?}");
+        assert!(done as f64 >= part * total as f64 && done <= total, "{what}: {done} of {total}");
+    };
+    let (input, at) = (input(&path), |name: &str| folder.at(name));
+    let changes = [change("mars.step=6", "mars.step=12")];
+    let out = at("set.tgm");
+    set(&input, Target::new_file(&out), &changes, &SetOptions::default().with_watch(watch.clone())).unwrap();
+    check("set", 1.0);
+    let out = at("index.tgm");
+    reshuffle(&input, Target::new_file(&out), &ReshuffleOptions::default().with_watch(watch.clone())).unwrap();
+    check("reshuffle", 1.0);
+    let out = at("merge.tgm");
+    merge(&[input, input], Target::new_file(&out), &MergeOptions::default().with_watch(watch.clone())).unwrap();
+    check("merge", 1.0);
+    let whole = CopyOptions::new(Where::parse("mars.param=2t").unwrap()).with_watch(watch.clone());
+    copy(&input, &folder.names("copy-[mars.param].tgm"), &whole).unwrap();
+    check("copy", 1.0);
+    copy_to_stream(&input, &mut Vec::new(), &whole).unwrap();
+    check("copy to a stream", 1.0);
+    copy(&input, &folder.names("object.tgm"), &whole.with_unit(Unit::Objects)).unwrap();
+    check("copy of objects", 0.8);
+    split(&input, &folder.names("part.tgm"), &SplitOptions::default().with_watch(watch)).unwrap();
+    check("split", 0.8);
 }

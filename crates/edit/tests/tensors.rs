@@ -2,8 +2,8 @@
 
 use fw_convert::{DiffOptions, Format, diff, open};
 use fw_edit::{
-    Change, CopyOptions, Edit, Existing, Input, MergeOptions, Names, RecodeOptions, SetOptions, SplitOptions, Strategy,
-    Target, copy, merge, recode, reshuffle, set, split,
+    Change, CopyOptions, Edit, Existing, Input, MergeOptions, Names, RecodeOptions, ReshuffleOptions, SetOptions,
+    SplitOptions, Strategy, Target, copy, merge, recode, reshuffle, set, split,
 };
 use fw_query::Where;
 use std::path::{Path, PathBuf};
@@ -132,7 +132,7 @@ fn what_belongs_to_messages_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let files = files(&folder);
     let out = folder.path().join("out.safetensors");
-    let error = reshuffle(&input(&files[0]), Target::new_file(&out)).unwrap_err();
+    let error = reshuffle(&input(&files[0]), Target::new_file(&out), &ReshuffleOptions::default()).unwrap_err();
     assert_eq!(error.code(), "tensogram_only", "{error}");
     let error = recode(&input(&files[0]), Target::new_file(&out), &RecodeOptions::default()).unwrap_err();
     assert_eq!(error.code(), "tensogram_only", "{error}");

@@ -38,7 +38,8 @@ impl FrameSelect {
 /// How a schema is compiled.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Packing {
-    /// Every message is variable, as with the original's --no_packed; both peers must agree: this changes the wire
+    /// Make every message variable in length, as --no_packed of the original does; this changes the wire format, so both peers
+    /// must use it
     #[arg(long)]
     pub(crate) no_packed: bool,
 }
@@ -249,7 +250,7 @@ pub(crate) struct Gen {
     /// The schemas (.proto or .sf); imports are generated too
     #[arg(required = true, value_name = "SCHEMA")]
     pub(crate) schemas: Vec<PathBuf>,
-    /// What to generate, separated by commas
+    /// Languages to generate, separated by commas
     #[arg(long, short, value_name = "LANG", value_delimiter = ',', required = true)]
     pub(crate) lang: Vec<String>,
     /// The output directory; several languages get a subdirectory each
@@ -263,10 +264,10 @@ pub(crate) struct Gen {
     /// Root namespace of C# code [default: StructFrame]
     #[arg(long, value_name = "NAME")]
     pub(crate) csharp_namespace: Option<String>,
-    /// Rust: derive serde traits behind a feature `serde` of your crate
+    /// Rust: derive serde traits, which a feature `serde` of your crate enables
     #[arg(long)]
     pub(crate) serde: bool,
-    /// Rust: put the runtime beside the code, which then depends on no crate
+    /// Rust: write the runtime next to the code, which then needs no other crate
     #[arg(long, conflicts_with = "serde")]
     pub(crate) standalone: bool,
     /// Print JSON

@@ -5,13 +5,14 @@ use crate::args::Copy;
 use crate::change::{existing, is_pipe, report_losses, source};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
-use crate::render::{count, shown, size};
+use crate::render::{Progress, count, shown, size};
 use anyhow::Result;
 use framewright::convert::Loss;
 use framewright::edit::{CopyOptions, CopyReport, Names, Unit, WrittenFile, copy, copy_to_stream};
 use serde_json::json;
 use std::io::{Write, stdout};
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Copy) -> Result<Outcome> {
     let input = Input::of(&args.file, &args.common.store, "copy")?;
@@ -20,17 +21,22 @@ pub(crate) fn run(args: &Copy) -> Result<Outcome> {
 
 fn copied(args: &Copy, input: &Input) -> Result<Outcome> {
     let unit = if args.objects { Unit::Objects } else { Unit::Messages };
-    let options =
-        CopyOptions::new(args.select.filter()).with_unit(unit).with_existing(existing(args.naming.force, args.append));
+    let progress = Arc::new(Progress::bytes());
+    let options = CopyOptions::new(args.select.filter())
+        .with_unit(unit)
+        .with_existing(existing(args.naming.force, args.append))
+        .with_watch(progress.watch(input.name()));
     let source = source(input)?;
     if is_pipe(Some(&args.output)) {
         let mut sink = stdout().lock();
         copy_to_stream(&source, &mut sink, &options)?;
+        progress.clear();
         sink.flush()?;
         return Ok(Outcome::Fine);
     }
     let names = names(&args.output, args.naming.missing.as_deref(), args.naming.parents)?;
     let done = copy(&source, &names, &options)?;
+    progress.clear();
     let outcome = report_losses(&done.losses);
     if args.common.json {
         let mut report = json!(done);

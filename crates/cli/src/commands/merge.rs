@@ -5,13 +5,14 @@ use crate::args::{Merge, Strategy};
 use crate::change::{existing, is_pipe, report_losses, source};
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
-use crate::render::{count, shown, size};
+use crate::render::{Progress, count, shown, size};
 use anyhow::Result;
 use framewright::convert::Loss;
 use framewright::edit::{self, MergeOptions, MergeReport, Target, merge};
 use framewright::report::visible;
 use serde_json::json;
 use std::io::{Write, stdout};
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Merge) -> Result<Outcome> {
     if args.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
@@ -28,7 +29,9 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
         Strategy::Last => edit::Strategy::Last,
         Strategy::Error => edit::Strategy::Error,
     });
-    let options = MergeOptions::new(args.select.filter()).with_strategy(strategy);
+    let progress = Arc::new(Progress::bytes());
+    let watch = progress.watch(&args.output.display().to_string());
+    let options = MergeOptions::new(args.select.filter()).with_strategy(strategy).with_watch(watch);
     let sources = inputs.iter().map(source).collect::<Result<Vec<_>>>()?;
     let done = if is_pipe(Some(&args.output)) {
         let mut sink = stdout().lock();
@@ -38,6 +41,7 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
     } else {
         merge(&sources, Target::File { path: &args.output, existing: existing(args.force, false) }, &options)?
     };
+    progress.clear();
     for dropped in &done.dropped {
         let what = if dropped.tensor { "tensor" } else { "value" };
         aside(format_args!("fw: {}: the {what} of {} was dropped\n", visible(&dropped.key), dropped.file));

@@ -5,12 +5,13 @@ use crate::args::Set;
 use crate::change::{called, is_pipe, report_losses, source, with_target};
 use crate::exit::{Outcome, aside};
 use crate::input::Input;
-use crate::render::{count, size};
+use crate::render::{Progress, count, size};
 use anyhow::{Context, Result};
 use framewright::convert::Loss;
 use framewright::edit::{Change, Edit, SetOptions, SetReport, set};
 use framewright::report::visible;
 use serde_json::json;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Set) -> Result<Outcome> {
     let changes = changes(args)?;
@@ -19,10 +20,12 @@ pub(crate) fn run(args: &Set) -> Result<Outcome> {
 }
 
 fn changed(args: &Set, changes: &[Change], input: &Input) -> Result<Outcome> {
-    let options = SetOptions::default().with_whole_messages(args.messages);
+    let progress = Arc::new(Progress::bytes());
+    let options = SetOptions::default().with_whole_messages(args.messages).with_watch(progress.watch(input.name()));
     let source = source(input)?;
     let output = args.output.as_deref();
     let done = with_target(&args.file, input, output, args.place, |target| set(&source, target, changes, &options))?;
+    progress.clear();
     for key in &done.missing_keys {
         aside(format_args!("fw: note: no selected object has the key {key}\n"));
     }

@@ -6,11 +6,12 @@ use crate::args::Split;
 use crate::change::{existing, report_losses, source};
 use crate::exit::Outcome;
 use crate::input::Input;
-use crate::render::{count, size};
+use crate::render::{Progress, count, size};
 use anyhow::Result;
 use framewright::convert::Loss;
 use framewright::edit::{SplitOptions, SplitReport, split};
 use serde_json::json;
+use std::sync::Arc;
 
 pub(crate) fn run(args: &Split) -> Result<Outcome> {
     let input = Input::of(&args.file, &args.common.store, "split")?;
@@ -19,9 +20,13 @@ pub(crate) fn run(args: &Split) -> Result<Outcome> {
 
 fn parted(args: &Split, input: &Input) -> Result<Outcome> {
     let names = names(&args.output, args.naming.missing.as_deref(), args.naming.parents)?;
-    let options = SplitOptions::new(args.select.filter()).with_existing(existing(args.naming.force, false));
+    let progress = Arc::new(Progress::bytes());
+    let options = SplitOptions::new(args.select.filter())
+        .with_existing(existing(args.naming.force, false))
+        .with_watch(progress.watch(input.name()));
     let source = source(input)?;
     let done = split(&source, &names, &options)?;
+    progress.clear();
     let outcome = report_losses(&done.losses);
     if args.common.json {
         let mut report = json!(done);

@@ -309,3 +309,34 @@ fn other_formats() {
     }
     fails(at, "reshuffle m.bt -i", 2, "fw: m.bt: reshuffle works on Tensogram files; this one is BinTensors\n");
 }
+
+/// Commands that write tell how far they are: on a terminal as a line, to a program as numbers.
+#[test]
+fn changes_tell_how_far_they_are() {
+    use std::sync::{Arc, Mutex};
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let made = fw_cli::answer(["fw", "convert", &path("f.tgm"), &path("f.safetensors")], None);
+    assert_eq!(made.code, 0, "{:?}", made.fault);
+    for (words, input) in [
+        (vec!["set", "-s", "step=6"], "f.tgm"),
+        (vec!["set", "-s", "step=6"], "f.safetensors"),
+        (vec!["copy"], "f.tgm"),
+        (vec!["copy"], "f.safetensors"),
+        (vec!["reshuffle"], "f.tgm"),
+        (vec!["split"], "f.tgm"),
+        (vec!["split"], "f.safetensors"),
+        (vec!["merge", "-o"], "f.tgm"),
+        (vec!["merge", "-o"], "f.safetensors"),
+    ] {
+        let heard: Arc<Mutex<Vec<(u64, u64)>>> = Arc::default();
+        let told = Arc::clone(&heard);
+        let output = path(&format!("{}-{input}", words[0]));
+        let mut line: Vec<String> = ["fw"].iter().chain(&words).map(|word| (*word).to_owned()).collect();
+        line.extend(if words[0] == "merge" { [output, path(input)] } else { [path(input), output] });
+        let answer = fw_cli::answer(&line, Some(Arc::new(move |done, total| told.lock().unwrap().push((done, total)))));
+        assert_eq!(answer.code, 0, "{line:?}: {:?}", answer.fault);
+        let heard = heard.lock().unwrap();
+        assert!(heard.last().is_some_and(|(done, total)| 0 < *done && done <= total), "{line:?}: {heard:?}");
+    }
+}

@@ -292,7 +292,7 @@ fn generating_what_there_is_not() {
     write("bad.sf", "package bad; message Ping { option msgid = 1; uint9 seq = 1; }");
     let run = fw(folder.path(), "gen good.sf --lang cobol -o out");
     assert_eq!(run.code, 2);
-    assert!(run.err.starts_with("fw: no language `cobol`; there are rust, c, "), "{}", run.err);
+    assert!(run.err.starts_with("fw: unknown language `cobol`: expected one of rust, c, "), "{}", run.err);
     let run = fw(folder.path(), "gen good.sf --lang csharp --csharp-namespace 9.Lives -o out");
     assert_eq!((run.code, run.err.contains("--csharp-namespace \"9.Lives\"")), (2, true), "{}", run.err);
     let run = fw(folder.path(), "gen bad.sf --lang c -o out --json");

@@ -177,7 +177,7 @@ pub fn recode(input: &Input<'_>, target: Target<'_>, options: &RecodeOptions) ->
         }
     }
     if !options.dry_run {
-        report.bytes_after = file.rewrite(input, target, &changed)?;
+        report.bytes_after = file.rewrite(input, target, &changed, &Watch::default())?;
     }
     Ok(report)
 }

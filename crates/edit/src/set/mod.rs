@@ -7,6 +7,7 @@ pub use assign::{Change, Edit};
 
 use crate::error::{EditError, Result};
 use crate::messages::{Changed, Messages};
+use crate::meter::Meter;
 use crate::target::{Input, Target};
 use crate::tensors::{Picked, write_tensors};
 use apply::{apply, check_allowed, on_map};
@@ -15,16 +16,19 @@ use fw_bytes::Limits;
 use fw_convert::{Format, Loss, TensorFile};
 use fw_look::{Catalog, FileRecord};
 use fw_query::{Record, Segment, Where};
+use fw_source::Watch;
 use fw_tensogram::{StoredMessage, Value};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How keys are set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SetOptions {
     /// Change every object of a message in which the filter selects one, instead of the selected ones.
     pub whole_messages: bool,
+    /// Is told how much is written.
+    pub watch: Watch,
 }
 
 impl SetOptions {
@@ -32,6 +36,13 @@ impl SetOptions {
     #[must_use]
     pub const fn with_whole_messages(mut self, whole: bool) -> Self {
         self.whole_messages = whole;
+        self
+    }
+
+    /// Watches progress.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
         self
     }
 }
@@ -69,7 +80,7 @@ pub fn set(input: &Input<'_>, target: Target<'_>, changes: &[Change], options: &
     target.checked(input)?;
     match input.format {
         Format::Tensogram => set_messages(input, target, changes, options),
-        _ => set_tensors(input, target, changes),
+        _ => set_tensors(input, target, changes, options),
     }
 }
 
@@ -110,7 +121,7 @@ fn set_messages(input: &Input<'_>, target: Target<'_>, changes: &[Change], optio
     }
     report.changed_messages = changed.len();
     report.missing_keys = hits.missing(changes);
-    report.bytes = file.rewrite(input, target, &changed)?;
+    report.bytes = file.rewrite(input, target, &changed, &options.watch)?;
     Ok(report)
 }
 
@@ -139,7 +150,7 @@ fn set_parameter(file: &Messages, message: &mut StoredMessage, object: usize, ed
 }
 
 /// Keys of a file without messages: a map from text to text.
-fn set_tensors(input: &Input<'_>, target: Target<'_>, changes: &[Change]) -> Result<SetReport> {
+fn set_tensors(input: &Input<'_>, target: Target<'_>, changes: &[Change], options: &SetOptions) -> Result<SetReport> {
     let mut picked = Picked::open(input, None)?;
     let catalog = Catalog::open_as(input.path, input.format, input.name)?;
     let record = catalog.record(0)?;
@@ -168,7 +179,8 @@ fn set_tensors(input: &Input<'_>, target: Target<'_>, changes: &[Change]) -> Res
     }
     let keeps = !map.is_empty() || picked.metadata().is_some();
     picked.set_metadata(keeps.then_some(map), json);
-    (report.bytes, report.losses) = write_tensors(&picked, input, target)?;
+    (report.bytes, report.losses) =
+        write_tensors(&picked, input, target, &Meter::new(&options.watch, picked.data_len()))?;
     Ok(report)
 }
 
