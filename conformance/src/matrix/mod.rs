@@ -152,7 +152,7 @@ fn chosen(only: &[String], adapters: &[Box<dyn Adapter>]) -> Result<BTreeSet<&'s
         let word: &str = word.parse().map_or(word, |lang: Lang| lang.name());
         let names = adapters.iter().map(|adapter| adapter.name());
         names.clone().find(|name| *name == word).with_context(|| {
-            format!("no language `{word}` in the matrix; there are {}", names.collect::<Vec<_>>().join(", "))
+            format!("unknown language `{word}`: the matrix has {}", names.collect::<Vec<_>>().join(", "))
         })
     };
     only.iter().map(name_of).collect()

@@ -55,7 +55,7 @@ pub enum BuildError {
     #[error(transparent)]
     Generate(#[from] Error),
     /// Not run by Cargo.
-    #[error("OUT_DIR is not set: this is for build scripts")]
+    #[error("the environment variable OUT_DIR is not set: call this function from a build script")]
     NoOutDir,
     /// A file cannot be written.
     #[error(transparent)]

@@ -222,7 +222,7 @@ def put_region(out: bytearray, value: Untagged, union: type[Untagged], place: st
     """Appends a union that has no tag; ``place`` names the message and the union."""
     if not isinstance(value, union):
         made = ", ".join(f"{union.__name__}.{name}" for name in vars(union) if name.startswith("from_"))
-        raise EncodeError("unknown_member", f"{place}: {_shown(value)} is no {union.__name__}; one is made by {made}")
+        raise EncodeError("unknown_member", f"{place}: {_shown(value)} is not a {union.__name__}; create one with {made}")
     region: bytes = cast(Any, value).region
     if len(region) > size:
         raise EncodeError("untagged_region", f"{place}: {len(region)} bytes for a union of {size}")
@@ -328,7 +328,7 @@ def _blame_member(place: str, variant: Variant, fault: Exception) -> EncodeError
 def _no_member(place: str, value: object, variants: Mapping[int, type[Variant]]) -> EncodeError:
     """Says what a union was given and what it takes."""
     members = [f"{one.__name__} (`{one.NAME}`)" for one in variants.values()]
-    words = f"{place}: {_shown(value)} is no member; members are {', '.join(members)}, UnknownVariant, or None for unset"
+    words = f"{place}: {_shown(value)} is not a member; members are {', '.join(members)}, UnknownVariant, or None for unset"
     # Whoever gives what a member holds has forgotten to say which member.
     for one in variants.values():
         held = str(cast(Any, one).__annotations__["value"]).rpartition(".")[2]

@@ -269,7 +269,7 @@ class _Machine:
         return None
 
     def _fail(self, start: int, end: int, remember: bool) -> None:
-        """Goes on behind failed bytes, after a search inside them."""
+        """Goes on after failed bytes, after a search inside them."""
         first = start + 1 if self.open is None else self.open[0]
         self.open = None
         # Without a checksum nothing found inside failed bytes could be trusted.

@@ -125,7 +125,7 @@ pub fn generate(schema: &Schema, lang: Lang, options: &Options) -> Result<Vec<Fi
 #[non_exhaustive]
 pub enum Error {
     /// No such language.
-    #[error("no language `{word}`; there are {}", Lang::names())]
+    #[error("unknown language `{word}`: expected one of {}", Lang::names())]
     UnknownLanguage {
         /// What was asked for.
         word: String,

@@ -89,7 +89,7 @@ refuses("unknown_tag", lambda: torture.Mixed(UnknownVariant(256, b"")).encode())
 
 # A wrong member: the error says where, what was given, and what would do.
 words = refuses("unknown_member", lambda: torture.Mixed(torture.Late(5, "abc")).encode())
-assert "Mixed.data: Late Late(n=5, s='abc') is no member" in words, words
+assert "Mixed.data: Late Late(n=5, s='abc') is not a member" in words, words
 assert "MixedDataLate (`late`)" in words and "MixedDataUnset (`Unset`)" in words and "UnknownVariant" in words, words
 assert words.endswith("was MixedDataLate(Late(...)) meant?"), words
 # The member of another union, though its tag is one of this union as well.

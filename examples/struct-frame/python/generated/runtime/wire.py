@@ -141,7 +141,7 @@ def get_items(data: bytes, at: int, unit: int, amount: int) -> list[bytes]:
 
 
 def get_messages(message: _Reads[R_co], data: bytes, at: int, unit: int, amount: int) -> list[R_co]:
-    """Messages one behind the other."""
+    """Messages one after the other."""
     return [message._read(data, begin) for begin in range(at, at + amount * unit, unit)]
 
 
