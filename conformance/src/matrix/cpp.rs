@@ -189,5 +189,5 @@ impl Printer<'_> {
 }
 
 fn view(text: &[u8]) -> String {
-    format!("std::string_view({}, {})", text_literal(text), text.len())
+    format!("structframe::TextView({}, {})", text_literal(text), text.len())
 }

@@ -36,14 +36,14 @@ fn code_is_small() {
 #[test]
 fn cpp_code_is_known() {
     let Some(device) = Device::new(Lang::Cpp) else { return };
-    let lean = "-DSTRUCTFRAME_ONLY_FRAMING=Extended";
+    let [lean, names] = ["-DSTRUCTFRAME_ONLY_FRAMING=Extended", "-DSTRUCTFRAME_NO_NAMES"];
     let no_search = "-DSTRUCTFRAME_NO_SEARCH";
     device.compare_sizes(&[
-        ("sends", &["-DSENDS"], &[lean], 2.2),
-        ("receives", &["-DRECEIVES"], &[lean], 2.1),
-        ("both", &["-DSENDS", "-DRECEIVES"], &[lean], 2.1),
-        ("receives, no search", &["-DRECEIVES"], &[lean, no_search], 1.7),
-        ("both, no search", &["-DSENDS", "-DRECEIVES"], &[lean, no_search], 1.7),
+        ("sends", &["-DSENDS"], &[lean, names], 2.1),
+        ("receives", &["-DRECEIVES"], &[lean, names], 1.95),
+        ("both", &["-DSENDS", "-DRECEIVES"], &[lean, names], 1.9),
+        ("receives, no search", &["-DRECEIVES"], &[lean, names, no_search], 1.55),
+        ("both, no search", &["-DSENDS", "-DRECEIVES"], &[lean, names, no_search], 1.55),
         ("receives, any profile", &["-DRECEIVES"], &[], 2.5),
     ]);
 }
@@ -65,7 +65,7 @@ fn cpp_frames_take_few_instructions() {
     few_instructions(Lang::Cpp, &["-DSTRUCTFRAME_ONLY_FRAMING=Extended"]);
 }
 
-/// A header with all messages of a schema, beside the reference's; decision 0342 says why not twice its time.
+/// A header with all messages of a schema takes at most twice the time of the reference's (decision 0342).
 #[test]
 fn cpp_headers_compile_soon() {
     let Some(device) = Device::new(Lang::Cpp) else { return };
@@ -82,16 +82,19 @@ fn cpp_headers_compile_soon() {
             run(Command::new("g++").args(["-std=c++20", "-fsyntax-only", "-I"]).arg(&code).arg(&source));
             begin.elapsed()
         };
-        (0..7).map(|_| one()).min().unwrap_or_default()
+        one()
     };
-    let (ours, theirs) = (time("ours"), time("theirs"));
+    // In turns, so that what else the machine does meets both.
+    let times: Vec<_> = (0..21).map(|_| (time("ours"), time("theirs"))).collect();
+    let ours = times.iter().map(|(ours, _)| *ours).min().unwrap_or_default();
+    let theirs = times.iter().map(|(_, theirs)| *theirs).min().unwrap_or_default();
     let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
     println!("headers compile in {ours:.0?} and {theirs:.0?}: {ratio:.2}, at most {COMPILE_TIME}");
     assert!(ratio <= COMPILE_TIME, "{ratio:.2}");
 }
 
 /// Time of the compiler for a header, beside the reference's.
-const COMPILE_TIME: f64 = 10.0;
+const COMPILE_TIME: f64 = 2.0;
 
 fn few_instructions(lang: Lang, switches: &[&str]) {
     let Some(device) = Device::new(lang) else { return };

@@ -2,11 +2,15 @@
 #include "other.structframe.hpp"
 #include "torture.structframe.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <new>
+#include <numeric>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sf = structframe;
@@ -43,6 +47,43 @@ static void defaults() {
     b.i8 = 0;
     CHECK(a != b && sf::decode(b, sf::Layout::Fixed, nullptr, 0) == sf::Status::Ok && a == b);
     CHECK(torture::Early{}.late.n == 77 && torture::Door{}.state == torture::Door::State::Shut);
+}
+
+// Arrays, views of text and unions work with those of the standard library, which the runtime does not include.
+static void standard_types() {
+    const sf::TextView view = sf::name(sf::Status::Ok);
+    const std::string_view standard = view;
+    const std::string copied(view);
+    CHECK(view == "ok" && standard == view && view == standard && copied == view && view != std::string("other"));
+    CHECK(sf::TextView(copied) == "ok" && sf::TextView().empty() && view[1] == 'k' && view.find('x') == view.size());
+    sf::Text<5> text("five!");
+    const std::string_view held = text;
+    CHECK(held == "five!" && text == sf::Text<5>("five!") && text.assign(std::string("four")) && text.view() == "four");
+    CHECK(!text.assign(std::string_view("longer")));
+    std::ostringstream shown;
+    shown << view << ' ' << text.view();
+    CHECK(shown.str() == "ok four");
+    sf::Array<int, 3> numbers{1, 2, 3};
+    int sum = 0;
+    for (const int number : numbers) {
+        sum += number;
+    }
+    numbers[0] = 2;
+    const sf::Array<int, 3> before{{1, 2, 3}}, nines{9, 9, 9};
+    CHECK(sum == 6 && numbers.size() == 3 && numbers != before);
+    CHECK(std::accumulate(numbers.begin(), numbers.end(), 0) == 7);
+    numbers.fill(9);
+    const sf::Array<int, 0> none{}, nothing{};
+    CHECK(numbers == nines && none == nothing && none.empty() && none.begin() == none.end());
+    sf::OneOf<int, double> one, unset;
+    CHECK(one.index() == 0 && one.get<1>() == nullptr && one == unset);
+    one.set<2>() = 1.5;
+    auto other = one;
+    CHECK(other == one && *other.get<2>() == 1.5 && other.get<1>() == nullptr);
+    other.set<1>() = 1;
+    CHECK(other != one && *other.get<1>() == 1);
+    other.clear();
+    CHECK(other.index() == 0);
 }
 
 static void extensions() {
@@ -287,6 +328,7 @@ static void requests() {
 
 int main() {
     defaults();
+    standard_types();
     extensions();
     bounds();
     unions();

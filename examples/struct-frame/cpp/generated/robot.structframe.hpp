@@ -15,7 +15,7 @@ enum class Mode : std::uint8_t {
 };
 
 // The name of a value; "?" when it has none.
-constexpr std::string_view to_string(Mode value) {
+constexpr structframe::TextView to_string(Mode value) {
     switch (static_cast<std::uint8_t>(value)) {
     case 0:
         return "IDLE";
@@ -50,7 +50,7 @@ struct Telemetry {
     std::uint64_t time_us{};
     Mode mode{};
     Vector3 position{};
-    std::array<float, 4> wheel_speed{};
+    structframe::Array<float, 4> wheel_speed{};
     float battery_volts = 12.6f;
     structframe::Bounded<std::uint16_t, 32> ranges_mm{};
 
@@ -98,25 +98,25 @@ struct Command {
             GoTo = 2,
             Halt = 3,
         };
-        static constexpr std::array<std::uint16_t, 2> tags{{2, 3}};
+        static constexpr structframe::Array<std::uint16_t, 2> tags{{2, 3}};
 
         // Nothing, a member, or what has a tag that this schema does not know.
-        std::variant<std::monostate, GoTo, Halt, structframe::Unknown<49>> value{};
+        structframe::OneOf<GoTo, Halt, structframe::Unknown<49>> value{};
 
         bool is_set() const { return value.index() != 0; }
         Tag tag() const {
             const auto index = value.index();
-            const auto unknown = index > 2 ? std::get<3>(value).tag : std::uint16_t{0};
+            const auto unknown = index > 2 ? value.get<3>()->tag : std::uint16_t{0};
             return static_cast<Tag>(index == 0 || index > 2 ? unknown : tags[index - 1]);
         }
 
-        const GoTo* as_go_to() const { return std::get_if<1>(&value); }
-        GoTo* as_go_to() { return std::get_if<1>(&value); }
-        GoTo& set_go_to(GoTo member = {}) { return value.emplace<1>(std::move(member)); }
+        const GoTo* as_go_to() const { return value.get<1>(); }
+        GoTo* as_go_to() { return value.get<1>(); }
+        GoTo& set_go_to(GoTo member = {}) { return value.set<1>() = member; }
 
-        const Halt* as_halt() const { return std::get_if<2>(&value); }
-        Halt* as_halt() { return std::get_if<2>(&value); }
-        Halt& set_halt(Halt member = {}) { return value.emplace<2>(std::move(member)); }
+        const Halt* as_halt() const { return value.get<2>(); }
+        Halt* as_halt() { return value.get<2>(); }
+        Halt& set_halt(Halt member = {}) { return value.set<2>() = member; }
 
         friend bool operator==(const Order& a, const Order& b) {
             return a.value == b.value;
@@ -162,10 +162,11 @@ struct Codec<robot::Vector3> {
     static constexpr bool has_id = false;
     static constexpr bool is_variable = false;
     static constexpr bool is_plain = true;
-    static constexpr MessageInfo info{0, 12, 12, 12, {{0x1e, 0x3a}}, "robot.Vector3"};
-    static constexpr std::array<std::uint8_t, 0> defaults{};
+    static constexpr MessageInfo info{0, 12, 12, 12, {{0x1e, 0x3a}}, STRUCTFRAME_NAME("robot.Vector3")};
+    static constexpr Array<std::uint8_t, 0> defaults{};
 
-    static void store(const robot::Vector3& message, std::uint8_t* out) {
+    template <class Byte>
+    static void store(const robot::Vector3& message, Byte* out) {
         detail::Image image(out);
         image.put<4>(0, message.x);
         image.put<4>(4, message.y);
@@ -186,14 +187,15 @@ struct Codec<robot::Telemetry> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = false;
     static constexpr bool is_plain = false;
-    static constexpr MessageInfo info{1, 106, 106, 106, {{0xe6, 0x7e}}, "robot.Telemetry"};
-    static constexpr std::array<std::uint8_t, 41> defaults{{
+    static constexpr MessageInfo info{1, 106, 106, 106, {{0xe6, 0x7e}}, STRUCTFRAME_NAME("robot.Telemetry")};
+    static constexpr Array<std::uint8_t, 41> defaults{{
         0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
         0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
         0x00, 0x00, 0x00, 0x00, 0x00, 0x9a, 0x99, 0x49, 0x41,
     }};
 
-    static void store(const robot::Telemetry& message, std::uint8_t* out) {
+    template <class Byte>
+    static void store(const robot::Telemetry& message, Byte* out) {
         detail::Image image(out);
         image.put<8>(0, message.time_us);
         image.put<1>(8, message.mode);
@@ -220,12 +222,13 @@ struct Codec<robot::GoTo> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = false;
     static constexpr bool is_plain = true;
-    static constexpr MessageInfo info{2, 16, 16, 16, {{0xb1, 0x58}}, "robot.GoTo"};
-    static constexpr std::array<std::uint8_t, 16> defaults{{
+    static constexpr MessageInfo info{2, 16, 16, 16, {{0xb1, 0x58}}, STRUCTFRAME_NAME("robot.GoTo")};
+    static constexpr Array<std::uint8_t, 16> defaults{{
         0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x3f,
     }};
 
-    static void store(const robot::GoTo& message, std::uint8_t* out) {
+    template <class Byte>
+    static void store(const robot::GoTo& message, Byte* out) {
         detail::Image image(out);
         image.put<12>(0, message.target);
         image.put<4>(12, message.speed);
@@ -244,10 +247,11 @@ struct Codec<robot::Halt> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = false;
     static constexpr bool is_plain = false;
-    static constexpr MessageInfo info{3, 49, 49, 49, {{0x0d, 0x0d}}, "robot.Halt"};
-    static constexpr std::array<std::uint8_t, 0> defaults{};
+    static constexpr MessageInfo info{3, 49, 49, 49, {{0x0d, 0x0d}}, STRUCTFRAME_NAME("robot.Halt")};
+    static constexpr Array<std::uint8_t, 0> defaults{};
 
-    static void store(const robot::Halt& message, std::uint8_t* out) {
+    template <class Byte>
+    static void store(const robot::Halt& message, Byte* out) {
         detail::Image image(out);
         image.put<49>(0, message.reason);
     }
@@ -264,11 +268,12 @@ struct Codec<robot::Command> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = true;
     static constexpr bool is_plain = false;
-    static constexpr MessageInfo info{4, 55, 55, 6, {{0x0d, 0x94}}, "robot.Command"};
-    static constexpr std::array<std::uint8_t, 0> defaults{};
+    static constexpr MessageInfo info{4, 55, 55, 6, {{0x0d, 0x94}}, STRUCTFRAME_NAME("robot.Command")};
+    static constexpr Array<std::uint8_t, 0> defaults{};
     using Shape0 = detail::Shape<robot::Command::Order, 2, 49, 49, 0>;
 
-    static void store(const robot::Command& message, std::uint8_t* out) {
+    template <class Byte>
+    static void store(const robot::Command& message, Byte* out) {
         detail::Image image(out);
         image.put<4>(0, message.sequence);
         image.put_union<Shape0>(4, message.order);
@@ -281,14 +286,16 @@ struct Codec<robot::Command> {
         image.template get_union<Shape0>(4, message.order);
     }
 
-    static void store_wire(const robot::Command& message, detail::Writer& writer) {
+    template <class Writer>
+    static void store_wire(const robot::Command& message, Writer& writer) {
         writer.put(message.sequence);
-        writer.put_trimmed<Shape0>(message.order);
+        writer.template put_trimmed<Shape0>(message.order);
     }
 
-    static void load_wire(robot::Command& message, detail::Reader& reader) {
+    template <class Reader>
+    static void load_wire(robot::Command& message, Reader& reader) {
         reader.take(message.sequence);
-        reader.take_trimmed<Shape0, true>(message.order);
+        reader.template take_trimmed<Shape0, true>(message.order);
     }
 };
 
@@ -297,10 +304,11 @@ struct Codec<robot::Acknowledge> {
     static constexpr bool has_id = true;
     static constexpr bool is_variable = true;
     static constexpr bool is_plain = false;
-    static constexpr MessageInfo info{5, 408, 408, 8, {{0x30, 0x63}}, "robot.Acknowledge"};
-    static constexpr std::array<std::uint8_t, 0> defaults{};
+    static constexpr MessageInfo info{5, 408, 408, 8, {{0x30, 0x63}}, STRUCTFRAME_NAME("robot.Acknowledge")};
+    static constexpr Array<std::uint8_t, 0> defaults{};
 
-    static void store(const robot::Acknowledge& message, std::uint8_t* out) {
+    template <class Byte>
+    static void store(const robot::Acknowledge& message, Byte* out) {
         detail::Image image(out);
         image.put<4>(0, message.sequence);
         image.put<1>(4, message.accepted);
@@ -317,14 +325,16 @@ struct Codec<robot::Acknowledge> {
         image.get(106, message.log);
     }
 
-    static void store_wire(const robot::Acknowledge& message, detail::Writer& writer) {
+    template <class Writer>
+    static void store_wire(const robot::Acknowledge& message, Writer& writer) {
         writer.put(message.sequence);
         writer.put(message.accepted);
         writer.put(message.note);
         writer.put(message.log);
     }
 
-    static void load_wire(robot::Acknowledge& message, detail::Reader& reader) {
+    template <class Reader>
+    static void load_wire(robot::Acknowledge& message, Reader& reader) {
         reader.take(message.sequence);
         reader.take(message.accepted);
         reader.take(message.note);
@@ -337,17 +347,17 @@ struct Codec<robot::Acknowledge> {
 namespace structframe::robot {
 
 // The messages of this package that can be framed, by id.
-inline constexpr std::array<structframe::MessageInfo, 5> messages{{
+inline constexpr structframe::Array<structframe::MessageInfo, 5> messages{{
     structframe::Codec<Telemetry>::info,
     structframe::Codec<GoTo>::info,
     structframe::Codec<Halt>::info,
     structframe::Codec<Command>::info,
     structframe::Codec<Acknowledge>::info,
 }};
-inline constexpr structframe::Package package{"robot", messages.data(), messages.size()};
+inline constexpr structframe::Package package{messages.data(), messages.size(), STRUCTFRAME_NAME("robot")};
 
 // This package and those it imports; its own messages win when ids meet.
-inline constexpr std::array<const structframe::Package*, 1> packages{{&package}};
+inline constexpr structframe::Array<const structframe::Package*, 1> packages{{&package}};
 inline constexpr structframe::Lookup lookup{packages.data(), packages.size()};
 
 // Decodes the message in a good frame and calls `visit` with it; OtherMessage for an id of another package.

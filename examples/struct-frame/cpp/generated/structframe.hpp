@@ -15,10 +15,12 @@
 // Switches, to be the same for every file of a program:
 //   STRUCTFRAME_ONLY_FRAMING  a payload kind such as Extended: every framing in use is Basic with this kind, whatever is asked
 //                             for at run time, which makes the code smaller
+//   STRUCTFRAME_NO_NAMES      leaves out the names of messages and packages
 //   STRUCTFRAME_NO_SEARCH     leaves out the search for good frames inside failed ones: a damaged length may then swallow frames
 #ifndef STRUCTFRAME_HPP
 #define STRUCTFRAME_HPP
 
+#include "structframe/basic.hpp"
 #include "structframe/framing.hpp"
 #include "structframe/message.hpp"
 #include "structframe/values.hpp"

@@ -2,13 +2,9 @@
 #ifndef STRUCTFRAME_UNION_HPP
 #define STRUCTFRAME_UNION_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
-#include <utility>
-#include <variant>
 
 #include "field.hpp"
 
@@ -25,19 +21,21 @@ struct Shape {
     static constexpr std::size_t base_region = BaseRegion;
     static constexpr std::size_t min_size = MinSize;
     static constexpr std::size_t members = T::tags.size();
+    template <std::size_t I>
+    using Member = typename decltype(T::value)::template Type<I>;
 
     static std::uint16_t tag_of(const T& value) {
         const auto index = value.value.index();
         if (index == 0) {
             return 0;
         }
-        return index <= members ? T::tags[index - 1] : std::get<members + 1>(value.value).tag;
+        return index <= members ? T::tags[index - 1] : value.value.template get<members + 1>()->tag;
     }
 
     // Calls `visit` with the place of a member, from 1; false for other numbers.
     template <class F>
     static bool at(std::size_t index, F visit) {
-        return at(index, visit, std::make_index_sequence<members>{});
+        return at<1>(index, visit);
     }
 
     // The place of the member with this tag, from 1; 0 when there is none.
@@ -56,10 +54,9 @@ struct Shape {
     static void store_region(const T& value, std::uint8_t* out) {
         const auto index = value.value.index();
         at(index, [&](auto place) {
-            const auto& member = std::get<place.value>(value.value);
-            Field<std::decay_t<decltype(member)>>::store(member, out);
+            Field<Member<place.value>>::store(*value.value.template get<place.value>(), out);
         });
-        if (const auto* unknown = std::get_if<members + 1>(&value.value)) {
+        if (const auto* unknown = value.value.template get<members + 1>()) {
             std::memcpy(out, unknown->region.data(), Region);
         }
     }
@@ -68,7 +65,7 @@ struct Shape {
     static std::size_t held(const T& value) {
         std::size_t size = 0;
         at(value.value.index(), [&](auto place) { size = size_of<place.value>(); });
-        if (const auto* unknown = std::get_if<members + 1>(&value.value)) {
+        if (const auto* unknown = value.value.template get<members + 1>()) {
             size = Region;
             while (size > 0 && unknown->region[size - 1] == 0) {
                 size--;
@@ -79,7 +76,7 @@ struct Shape {
 
     template <std::size_t Place>
     static constexpr std::size_t size_of() {
-        return Field<std::variant_alternative_t<Place, decltype(T::value)>>::size;
+        return Field<Member<Place>>::size;
     }
 
     // Bytes of the member at a place.
@@ -94,29 +91,36 @@ struct Shape {
     static void load_region(T& value, std::uint16_t tag_value, const V& view, std::size_t begin) {
         const auto index = place(tag_value);
         if (index == 0 && tag_value != 0) {
-            auto& unknown = value.value.template emplace<members + 1>();
+            auto& unknown = value.value.template set<members + 1>();
             unknown.tag = tag_value;
             view.bytes(begin, unknown.region.data(), Region);
             return;
         }
-        value.value.template emplace<0>();
+        value.value.clear();
         at(index, [&](auto place) {
-            auto& member = value.value.template emplace<place.value>();
-            Field<std::decay_t<decltype(member)>>::load(member, view, begin);
+            Field<Member<place.value>>::load(value.value.template set<place.value>(), view, begin);
         });
     }
 
 private:
-    template <class F, std::size_t... I>
-    static bool at(std::size_t index, F visit, std::index_sequence<I...>) {
-        return ((index == I + 1 && (visit(std::integral_constant<std::size_t, I + 1>{}), true)) || ...);
+    template <std::size_t I, class F>
+    static bool at(std::size_t index, F& visit) {
+        if constexpr (I <= members) {
+            if (index == I) {
+                visit(Place<I>{});
+                return true;
+            }
+            return at<I + 1>(index, visit);
+        } else {
+            return false;
+        }
     }
 };
 
 // A union without a tag: its bytes.
 template <std::size_t N>
 struct Region {
-    std::array<std::uint8_t, N> bytes{};
+    Array<std::uint8_t, N> bytes{};
     friend constexpr bool operator==(const Region& a, const Region& b) {
         return same(a.bytes.data(), b.bytes.data(), N);
     }

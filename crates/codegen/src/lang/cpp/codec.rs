@@ -15,7 +15,7 @@ pub(super) fn print(of: Of<'_>, message: &Message, text: &mut Text) {
         text.line(format!("static constexpr bool is_variable = {};", message.variable));
         text.line(format!("static constexpr bool is_plain = {};", is_plain(of, message)));
         text.line(format!(
-            "static constexpr MessageInfo info{{{}, {}, {}, {}, {{{{0x{first:02x}, 0x{second:02x}}}}}, \"{}\"}};",
+            "static constexpr MessageInfo info{{{}, {}, {}, {}, {{{{0x{first:02x}, 0x{second:02x}}}}}, STRUCTFRAME_NAME(\"{}\")}};",
             message.id.unwrap_or_default(),
             sizes.max,
             sizes.base,
@@ -61,10 +61,10 @@ fn defaults(of: Of<'_>, message: &Message, text: &mut Text) {
     let image = of.schema.default_image(message);
     let len = image.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     if len == 0 {
-        text.line("static constexpr std::array<std::uint8_t, 0> defaults{};");
+        text.line("static constexpr Array<std::uint8_t, 0> defaults{};");
         return;
     }
-    text.block(format!("static constexpr std::array<std::uint8_t, {len}> defaults{{{{"), "}};", |text| {
+    text.block(format!("static constexpr Array<std::uint8_t, {len}> defaults{{{{"), "}};", |text| {
         for row in image[..len].chunks(16) {
             text.line(row.iter().map(|byte| format!("0x{byte:02x},")).collect::<Vec<_>>().join(" "));
         }
@@ -82,7 +82,9 @@ fn store(of: Of<'_>, message: &Message, path: &str, text: &mut Text) {
         return;
     }
     let names = of.names.message(message.index);
-    text.block(format!("static void store(const {path}& message, std::uint8_t* out) {{"), "}", |text| {
+    // Templates, as all of these, so that nothing of what a program does not call is compiled.
+    let open = format!("static void store(const {path}& message, Byte* out) {{");
+    text.line("template <class Byte>").block(open, "}", |text| {
         text.line("detail::Image image(out);");
         for (field, name) in message.fields.iter().zip(&names.fields) {
             text.line(format!("image.put<{}>({}, message.{name});", field.size, field.offset));
@@ -125,16 +127,17 @@ fn store_wire(of: Of<'_>, message: &Message, path: &str, text: &mut Text) {
         return;
     }
     let names = of.names.message(message.index);
-    text.block(format!("static void store_wire(const {path}& message, detail::Writer& writer) {{"), "}", |text| {
+    let open = format!("static void store_wire(const {path}& message, Writer& writer) {{");
+    text.line("template <class Writer>").block(open, "}", |text| {
         for name in &names.fields {
             text.line(format!("writer.put(message.{name});"));
         }
         for (at, union) in message.unions.iter().enumerate().filter(|(_, union)| !union.members.is_empty()) {
             let call = match (union.discriminator, union.wire) {
                 (Discriminator::None, _) => "put_region".to_owned(),
-                (_, UnionWire::Full) => format!("put_full<Shape{at}>"),
-                (_, UnionWire::Trimmed) => format!("put_trimmed<Shape{at}>"),
-                (_, UnionWire::Prefixed) => format!("put_prefixed<Shape{at}>"),
+                (_, UnionWire::Full) => format!("template put_full<Shape{at}>"),
+                (_, UnionWire::Trimmed) => format!("template put_trimmed<Shape{at}>"),
+                (_, UnionWire::Prefixed) => format!("template put_prefixed<Shape{at}>"),
             };
             text.line(format!("writer.{call}(message.{});", names.unions[at].name));
         }
@@ -147,7 +150,8 @@ fn load_wire(of: Of<'_>, message: &Message, path: &str, text: &mut Text) {
         return;
     }
     let names = of.names.message(message.index);
-    text.block(format!("static void load_wire({path}& message, detail::Reader& reader) {{"), "}", |text| {
+    let open = format!("static void load_wire({path}& message, Reader& reader) {{");
+    text.line("template <class Reader>").block(open, "}", |text| {
         for (field, name) in message.fields.iter().zip(&names.fields) {
             if field.extension {
                 text.block(format!("if (!reader.take_extension(message.{name})) {{"), "}", |text| text.put("return;"));
@@ -158,10 +162,10 @@ fn load_wire(of: Of<'_>, message: &Message, path: &str, text: &mut Text) {
         let count = message.unions.len();
         for (at, union) in message.unions.iter().enumerate().filter(|(_, union)| !union.members.is_empty()) {
             let call = match (union.discriminator, union.wire) {
-                (Discriminator::None, _) => format!("take_region<{}>", union.base_region),
-                (_, UnionWire::Full) => format!("take_full<Shape{at}>"),
-                (_, UnionWire::Trimmed) => format!("take_trimmed<Shape{at}, {}>", at + 1 == count),
-                (_, UnionWire::Prefixed) => format!("take_prefixed<Shape{at}>"),
+                (Discriminator::None, _) => format!("template take_region<{}>", union.base_region),
+                (_, UnionWire::Full) => format!("template take_full<Shape{at}>"),
+                (_, UnionWire::Trimmed) => format!("template take_trimmed<Shape{at}, {}>", at + 1 == count),
+                (_, UnionWire::Prefixed) => format!("template take_prefixed<Shape{at}>"),
             };
             text.line(format!("reader.{call}(message.{});", names.unions[at].name));
         }
@@ -177,10 +181,10 @@ pub(super) fn print_lookup(of: Of<'_>, index: PackageIndex, behind: &[PackageInd
     text.line("// The messages of this package that can be framed, by id.");
     let count = messages.len();
     if messages.is_empty() {
-        text.line("inline constexpr std::array<structframe::MessageInfo, 0> messages{};");
+        text.line("inline constexpr structframe::Array<structframe::MessageInfo, 0> messages{};");
     } else {
         text.block(
-            format!("inline constexpr std::array<structframe::MessageInfo, {count}> messages{{{{"),
+            format!("inline constexpr structframe::Array<structframe::MessageInfo, {count}> messages{{{{"),
             "}};",
             |text| {
                 text.lines(messages.iter().map(|message| format!("structframe::Codec<{}>::info,", name(message))));
@@ -188,14 +192,14 @@ pub(super) fn print_lookup(of: Of<'_>, index: PackageIndex, behind: &[PackageInd
         );
     }
     text.line(format!(
-        "inline constexpr structframe::Package package{{\"{}\", messages.data(), messages.size()}};",
+        "inline constexpr structframe::Package package{{messages.data(), messages.size(), STRUCTFRAME_NAME(\"{}\")}};",
         package.name
     ));
     text.gap().line("// This package and those it imports; its own messages win when ids meet.");
     let others = behind.iter().map(|other| format!(", &structframe::{}::package", of.names.package(*other)));
     let list: String = others.collect();
     text.line(format!(
-        "inline constexpr std::array<const structframe::Package*, {}> packages{{{{&package{list}}}}};",
+        "inline constexpr structframe::Array<const structframe::Package*, {}> packages{{{{&package{list}}}}};",
         behind.len() + 1
     ));
     text.line("inline constexpr structframe::Lookup lookup{packages.data(), packages.size()};");

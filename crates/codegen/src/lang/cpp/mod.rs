@@ -20,6 +20,7 @@ pub use names::{EnumNames, MessageNames, Names, UnionNames};
 /// The runtime: the header that users include, and its parts.
 const RUNTIME: &[(&str, &str)] = &[
     ("structframe.hpp", include_str!("../../../runtime/cpp/structframe.hpp")),
+    ("structframe/basic.hpp", include_str!("../../../runtime/cpp/structframe/basic.hpp")),
     ("structframe/client.hpp", include_str!("../../../runtime/cpp/structframe/client.hpp")),
     ("structframe/event.hpp", include_str!("../../../runtime/cpp/structframe/event.hpp")),
     ("structframe/field.hpp", include_str!("../../../runtime/cpp/structframe/field.hpp")),
@@ -35,6 +36,9 @@ const RUNTIME: &[(&str, &str)] = &[
     ("structframe/union.hpp", include_str!("../../../runtime/cpp/structframe/union.hpp")),
     ("structframe/values.hpp", include_str!("../../../runtime/cpp/structframe/values.hpp")),
 ];
+
+/// How a package includes the runtime.
+const RUNTIME_INCLUDED: &str = "#include \"structframe.hpp\"";
 
 pub(super) fn files(schema: &Schema, _: &Options) -> Result<Vec<File>, Error> {
     let names = Names::new(schema);
@@ -83,7 +87,7 @@ fn print(of: Of<'_>, index: PackageIndex) -> String {
     let before = of.schema.packages()[..index.get()].iter();
     let same = before.filter(|other| crate::names::upper_snake(&other.name) == upper).count();
     let guard = format!("{upper}{}_STRUCTFRAME_HPP", "_".repeat(same));
-    text.line(format!("#ifndef {guard}\n#define {guard}")).gap().line("#include \"structframe.hpp\"");
+    text.line(format!("#ifndef {guard}\n#define {guard}")).gap().line(RUNTIME_INCLUDED);
     for other in included(of.schema, index) {
         text.line(format!("#include \"{}.structframe.hpp\"", of.schema[other].name));
     }
@@ -117,5 +121,8 @@ fn print(of: Of<'_>, index: PackageIndex) -> String {
     }
     codec::print_lookup(of, index, &reachable(of.schema, index), text.gap());
     text.gap().line(format!("}}  // namespace structframe::{space}")).gap().line("#endif");
-    text.render("    ")
+    let text = text.render("    ");
+    // Of fields whose default is infinity.
+    let limits = if text.contains("std::numeric_limits<") { "#include <limits>\n\n" } else { "" };
+    text.replacen(RUNTIME_INCLUDED, &format!("{limits}{RUNTIME_INCLUDED}"), 1)
 }

@@ -20,7 +20,7 @@ pub(super) fn print_enum(of: Of<'_>, index: EnumIndex, text: &mut Text) {
 pub(super) fn print_enum_names(of: Of<'_>, index: EnumIndex, text: &mut Text) {
     let (definition, names) = (&of.schema[index], of.names.of_enum(index));
     text.line("// The name of a value; \"?\" when it has none.");
-    text.block(format!("constexpr std::string_view to_string({} value) {{", names.path), "}", |text| {
+    text.block(format!("constexpr structframe::TextView to_string({} value) {{", names.path), "}", |text| {
         let mut seen = BTreeSet::new();
         text.line("switch (static_cast<std::uint8_t>(value)) {");
         for value in definition.values.iter().filter(|value| seen.insert(value.number)) {
@@ -98,30 +98,28 @@ fn tagged(of: Of<'_>, message: &Message, at: usize, union: &Union, text: &mut Te
         });
         let tags: Vec<String> = union.members.iter().map(|member| member.tag.unwrap_or_default().to_string()).collect();
         let count = tags.len();
-        text.line(format!("static constexpr std::array<std::uint16_t, {count}> tags{{{{{}}}}};", tags.join(", ")));
+        text.line(format!(
+            "static constexpr structframe::Array<std::uint16_t, {count}> tags{{{{{}}}}};",
+            tags.join(", ")
+        ));
         let types: Vec<String> = union.members.iter().map(|member| element_type(of, message, member.element)).collect();
         text.gap().line("// Nothing, a member, or what has a tag that this schema does not know.");
         let region = union.region;
-        text.line(format!(
-            "std::variant<std::monostate, {}, structframe::Unknown<{region}>> value{{}};",
-            types.join(", ")
-        ));
+        text.line(format!("structframe::OneOf<{}, structframe::Unknown<{region}>> value{{}};", types.join(", ")));
         text.gap().line("bool is_set() const { return value.index() != 0; }");
         text.block("Tag tag() const {", "}", |text| {
             text.line("const auto index = value.index();");
             text.line(format!(
-                "const auto unknown = index > {count} ? std::get<{}>(value).tag : std::uint16_t{{0}};",
+                "const auto unknown = index > {count} ? value.get<{}>()->tag : std::uint16_t{{0}};",
                 count + 1
             ));
             text.line(format!("return static_cast<Tag>(index == 0 || index > {count} ? unknown : tags[index - 1]);"));
         });
         for (place, (ty, name)) in types.iter().zip(&names.members).enumerate() {
             let index = place + 1;
-            text.gap().line(format!("const {ty}* as_{name}() const {{ return std::get_if<{index}>(&value); }}"));
-            text.line(format!("{ty}* as_{name}() {{ return std::get_if<{index}>(&value); }}"));
-            text.line(format!(
-                "{ty}& set_{name}({ty} member = {{}}) {{ return value.emplace<{index}>(std::move(member)); }}"
-            ));
+            text.gap().line(format!("const {ty}* as_{name}() const {{ return value.get<{index}>(); }}"));
+            text.line(format!("{ty}* as_{name}() {{ return value.get<{index}>(); }}"));
+            text.line(format!("{ty}& set_{name}({ty} member = {{}}) {{ return value.set<{index}>() = member; }}"));
         }
         text.gap();
         comparison(&names.ty, &["value".to_owned()], text);

@@ -27,7 +27,7 @@ pub(super) fn field_type(of: Of<'_>, inside: &Message, ty: Type) -> String {
     let element = element_type(of, inside, ty.element());
     match ty {
         Type::One(_) => element,
-        Type::Array { extent: Extent::Fixed(count), .. } => format!("std::array<{element}, {count}>"),
+        Type::Array { extent: Extent::Fixed(count), .. } => format!("structframe::Array<{element}, {count}>"),
         Type::Array { extent: Extent::Bounded(max), .. } => format!("structframe::Bounded<{element}, {max}>"),
     }
 }
@@ -47,7 +47,7 @@ pub(super) fn element_type(of: Of<'_>, inside: &Message, element: Element) -> St
         Element::Message(index) => named(of, inside, of.schema[index].package, &of.names.message(index).ty),
         Element::String(Extent::Fixed(size)) => format!("structframe::FixedText<{size}>"),
         Element::String(Extent::Bounded(max)) => format!("structframe::Text<{max}>"),
-        Element::Bytes(Extent::Fixed(size)) => format!("std::array<std::uint8_t, {size}>"),
+        Element::Bytes(Extent::Fixed(size)) => format!("structframe::Array<std::uint8_t, {size}>"),
         Element::Bytes(Extent::Bounded(max)) => format!("structframe::Bounded<std::uint8_t, {max}>"),
     }
 }

@@ -22,6 +22,9 @@ const SPELLED: &[&str] = &["std", "structframe"];
 const BESIDE: &[&str] = &["to_string", "messages", "package", "packages", "lookup", "dispatch", "a", "b"];
 
 const RUNTIME: &[&str] = &[
+    "Array",
+    "TextView",
+    "OneOf",
     "Status",
     "name",
     "Written",

@@ -2,11 +2,9 @@
 #ifndef STRUCTFRAME_CLIENT_HPP
 #define STRUCTFRAME_CLIENT_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <utility>
 
 #include "reader.hpp"
 
@@ -32,16 +30,15 @@ public:
     static constexpr std::size_t room = 16 * sizeof(void*);
 
     Handler() = default;
-    template <class F, class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, Handler>>>
-    Handler(F&& of) : Handler() {
-        using Of = std::decay_t<F>;
+    template <class Of>
+    Handler(Of of) : Handler() {
         static_assert(sizeof(Of) <= room, "the handler captures too much: capture a pointer or a reference instead");
         static_assert(alignof(Of) <= alignof(std::max_align_t), "the handler is aligned too much");
-        new (place_) Of(std::forward<F>(of));
+        new (place_) Of(static_cast<Of&&>(of));
         call_ = [](void* place, const Event& event) { (*static_cast<Of*>(place))(event); };
         move_ = [](void* from, void* to) {
             if (to != nullptr) {
-                new (to) Of(std::move(*static_cast<Of*>(from)));
+                new (to) Of(static_cast<Of&&>(*static_cast<Of*>(from)));
             }
             static_cast<Of*>(from)->~Of();
         };
@@ -106,7 +103,7 @@ public:
     Optional<std::size_t> subscribe_id(std::uint16_t id, Handler handler) {
         for (std::size_t i = 0; i < Subscriptions; i++) {
             if (!subscriptions_[i].handler) {
-                subscriptions_[i] = {id, std::move(handler)};
+                subscriptions_[i] = {id, static_cast<Handler&&>(handler)};
                 return i;
             }
         }
@@ -153,7 +150,7 @@ public:
 
     // Receives once for up to `timeout_ms`, and dispatches. Status::Timeout when nothing came.
     Status poll(std::uint32_t timeout_ms) {
-        std::array<std::uint8_t, 256> chunk;
+        Array<std::uint8_t, 256> chunk;
         const auto received = transport_.receive(chunk.data(), chunk.size(), timeout_ms);
         if (received < 0) {
             return Status::Closed;
@@ -219,7 +216,7 @@ private:
         void take(const Event& frame) override {
             Response candidate;
             // A message that cannot be decoded is no response; the request goes on waiting.
-            if (!this->done && read(candidate, framing_, frame) == Status::Ok && accept_(std::as_const(candidate))) {
+            if (!this->done && read(candidate, framing_, frame) == Status::Ok && accept_(static_cast<const Response&>(candidate))) {
                 response_ = candidate;
                 this->done = true;
             }
@@ -254,8 +251,8 @@ private:
     Transport& transport_;
     Framing framing_;
     Stream<In> stream_;
-    std::array<std::uint8_t, Out> out_{};
-    std::array<Subscription, Subscriptions> subscriptions_{};
+    Array<std::uint8_t, Out> out_{};
+    Array<Subscription, Subscriptions> subscriptions_{};
     Pending* waiting_ = nullptr;
     std::size_t calling_ = nobody;
 };

@@ -2,7 +2,6 @@
 #ifndef STRUCTFRAME_EVENT_HPP
 #define STRUCTFRAME_EVENT_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -33,8 +32,8 @@ struct Event {
     const MessageInfo* info = nullptr;  // null for an id that the lookup does not know
     bool recovered = false;             // found inside damaged bytes
     // Of a frame with a wrong checksum:
-    std::array<std::uint8_t, 2> expected{};  // computed
-    std::array<std::uint8_t, 2> found{};     // carried
+    Array<std::uint8_t, 2> expected{};  // computed
+    Array<std::uint8_t, 2> found{};     // carried
 };
 
 // Decodes the message in a good frame of this framing.
@@ -144,7 +143,7 @@ inline std::uint16_t checksum_of(Framing framing, const Look& found, const std::
     const auto fields = framing.header_length() - head;
     const auto* const info = found.info;
     return checksum({}, frame + head, fields + found.length, fields + (info != nullptr ? info->base_size : found.length),
-                    info != nullptr ? info->magic : std::array<std::uint8_t, 2>{});
+                    info != nullptr ? info->magic : Array<std::uint8_t, 2>{});
 }
 
 // The checksum that a whole frame has.

@@ -2,12 +2,9 @@
 #ifndef STRUCTFRAME_FIELD_HPP
 #define STRUCTFRAME_FIELD_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
-#include <type_traits>
 
 #include "message.hpp"
 #include "values.hpp"
@@ -119,12 +116,11 @@ struct Field<bool> {
     static void load(bool& value, const V& view, std::size_t at) { value = view.byte(at) != 0; }
 };
 
-template <class T>
-struct Field<T, std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>> {
+// A number, as the bits of an unsigned one.
+template <class T, class Bits>
+struct NumberField {
     static constexpr std::size_t size = sizeof(T);
-    using Bits = std::conditional_t<
-        sizeof(T) == 1, std::uint8_t,
-        std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+    static constexpr bool is_number = true;
     static STRUCTFRAME_INLINE void store(T value, std::uint8_t* out) {
         Bits bits;
         std::memcpy(&bits, &value, sizeof bits);
@@ -137,20 +133,46 @@ struct Field<T, std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, b
     }
 };
 
+template <>
+struct Field<std::uint8_t> : NumberField<std::uint8_t, std::uint8_t> {};
+template <>
+struct Field<std::int8_t> : NumberField<std::int8_t, std::uint8_t> {};
+template <>
+struct Field<std::uint16_t> : NumberField<std::uint16_t, std::uint16_t> {};
+template <>
+struct Field<std::int16_t> : NumberField<std::int16_t, std::uint16_t> {};
+template <>
+struct Field<std::uint32_t> : NumberField<std::uint32_t, std::uint32_t> {};
+template <>
+struct Field<std::int32_t> : NumberField<std::int32_t, std::uint32_t> {};
+template <>
+struct Field<std::uint64_t> : NumberField<std::uint64_t, std::uint64_t> {};
+template <>
+struct Field<std::int64_t> : NumberField<std::int64_t, std::uint64_t> {};
+template <>
+struct Field<float> : NumberField<float, std::uint32_t> {};
+template <>
+struct Field<double> : NumberField<double, std::uint64_t> {};
+
 template <class T>
-struct Field<T, std::enable_if_t<std::is_enum_v<T>>> {
+struct Field<T, When<__is_enum(T)>> {
     static constexpr std::size_t size = 1;
     static void store(T value, std::uint8_t* out) { *out = static_cast<std::uint8_t>(value); }
     template <class V>
     static void load(T& value, const V& view, std::size_t at) { value = static_cast<T>(view.byte(at)); }
 };
 
+template <class T, class = void>
+inline constexpr bool is_number = false;
+template <class T>
+inline constexpr bool is_number<T, Exists<decltype(Field<T>::is_number)>> = true;
+
 template <class T, std::size_t N>
-struct Field<std::array<T, N>> {
+struct Field<Array<T, N>> {
     static constexpr std::size_t size = N * Field<T>::size;
     // Numbers lie there as on the wire.
-    static constexpr bool is_copied = STRUCTFRAME_LITTLE_ENDIAN && std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
-    static void store(const std::array<T, N>& value, std::uint8_t* out) {
+    static constexpr bool is_copied = STRUCTFRAME_LITTLE_ENDIAN && is_number<T>;
+    static void store(const Array<T, N>& value, std::uint8_t* out) {
         if constexpr (is_copied && N > 0) {
             std::memcpy(out, value.data(), size);
             return;
@@ -160,7 +182,7 @@ struct Field<std::array<T, N>> {
         }
     }
     template <class V>
-    static void load(std::array<T, N>& value, const V& view, std::size_t at) {
+    static void load(Array<T, N>& value, const V& view, std::size_t at) {
         if constexpr (is_copied) {
             view.bytes(at, value.data(), size);
             return;
@@ -181,7 +203,7 @@ struct Field<Bounded<T, N>> {
     static std::size_t count(const Bounded<T, N>& value) { return value.size(); }
     static void store(const Bounded<T, N>& value, std::uint8_t* out) {
         store_count(out, prefix, value.size());
-        if constexpr (Field<std::array<T, N>>::is_copied) {
+        if constexpr (Field<Array<T, N>>::is_copied) {
             if (value.size() > 0) {
                 std::memcpy(out + prefix, value.data(), value.size() * unit);
             }
@@ -196,7 +218,7 @@ struct Field<Bounded<T, N>> {
         const auto count = least(view.count(at, prefix), N);
         value.clear();
         static_cast<void>(value.resize(count));
-        if constexpr (Field<std::array<T, N>>::is_copied) {
+        if constexpr (Field<Array<T, N>>::is_copied) {
             view.bytes(at + prefix, value.data(), count * unit);
             return;
         }
@@ -219,7 +241,7 @@ struct Field<Text<N>> {
     }
     template <class V>
     static void load(Text<N>& value, const V& view, std::size_t at) {
-        std::array<char, N> bytes{};
+        Array<char, N> bytes{};
         const auto count = least(view.count(at, prefix), N);
         view.bytes(at + prefix, bytes.data(), count);
         static_cast<void>(value.assign({bytes.data(), count}));
@@ -234,22 +256,21 @@ struct Field<FixedText<N>> {
     }
     template <class V>
     static void load(FixedText<N>& value, const V& view, std::size_t at) {
-        std::array<char, N> bytes{};
+        Array<char, N> bytes{};
         view.bytes(at, bytes.data(), N);
-        const std::string_view all{bytes.data(), N};
-        static_cast<void>(value.assign(all.substr(0, least(all.find('\0'), N))));
+        static_cast<void>(value.assign({bytes.data(), TextView(bytes.data(), N).find('\0')}));
     }
 };
 
 template <class T, class = void>
 inline constexpr bool is_bounded = false;
 template <class T>
-inline constexpr bool is_bounded<T, std::void_t<decltype(Field<T>::bound)>> = true;
+inline constexpr bool is_bounded<T, Exists<decltype(Field<T>::bound)>> = true;
 
 template <class T, class = void>
 inline constexpr bool is_message = false;
 template <class T>
-inline constexpr bool is_message<T, std::void_t<decltype(Codec<T>::info)>> = true;
+inline constexpr bool is_message<T, Exists<decltype(Codec<T>::info)>> = true;
 
 }  // namespace detail
 

@@ -2,10 +2,10 @@
 #ifndef STRUCTFRAME_FRAMING_HPP
 #define STRUCTFRAME_FRAMING_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+
+#include "basic.hpp"
 
 // For what must be inlined to be worth its while, and for what must not make its caller save more registers.
 #if defined(__GNUC__)
@@ -44,7 +44,7 @@ enum class Status {
 };
 
 // The stable name of a status, such as "buffer_too_short".
-constexpr std::string_view name(Status status) {
+constexpr TextView name(Status status) {
     switch (status) {
     case Status::Ok: return "ok";
     case Status::BufferTooShort: return "buffer_too_short";
@@ -122,7 +122,7 @@ struct Framing {
     }
     constexpr std::size_t trailer_length() const { return has_length() ? 2 : 0; }
     constexpr std::size_t overhead() const { return header_length() + trailer_length(); }
-    constexpr std::array<std::uint8_t, 2> start() const {
+    constexpr Array<std::uint8_t, 2> start() const {
         const auto second = static_cast<std::uint8_t>(0x70u + number());
         return {start_length() == 2 ? std::uint8_t{0x90} : second, second};
     }

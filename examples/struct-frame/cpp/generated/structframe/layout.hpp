@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
-#include <variant>
 
 #include "union.hpp"
 
@@ -111,7 +109,7 @@ private:
         if (prefix == 2) {
             store_bits(place + Shape::tag, static_cast<std::uint16_t>(size));
         }
-        if (const auto* unknown = std::get_if<Shape::members + 1>(&value.value)) {
+        if (const auto* unknown = value.value.template get<Shape::members + 1>()) {
             std::memcpy(place + Shape::tag + prefix, unknown->region.data(), held);
         } else {
             Shape::store_region(value, place + Shape::tag + prefix);
@@ -209,7 +207,7 @@ public:
         View part{view_.data + at_, least(length, place != 0 ? Shape::size_at(place) : Shape::region), nullptr, 0};
         // A shorter member is completed with its defaults.
         Shape::at(place, [&](auto at) {
-            using Member = std::variant_alternative_t<at.value, decltype(Shape::Union::value)>;
+            using Member = typename Shape::template Member<at.value>;
             if constexpr (is_message<Member>) {
                 part.fill = Codec<Member>::defaults.data();
                 part.fill_length = Codec<Member>::defaults.size();
@@ -257,7 +255,7 @@ inline View view_of(const std::uint8_t* data, std::size_t length, const std::uin
 template <class Message>
 inline constexpr bool is_image = STRUCTFRAME_LITTLE_ENDIAN && Codec<Message>::is_plain && !Codec<Message>::is_variable &&
                                  sizeof(Message) == Codec<Message>::info.max_size &&
-                                 std::is_trivially_copyable_v<Message>;
+                                 __is_trivially_copyable(Message);
 
 // Messages up to this size are completed on the stack when bytes of them are missing.
 inline constexpr std::size_t short_image = 256;

@@ -2,12 +2,17 @@
 #ifndef STRUCTFRAME_MESSAGE_HPP
 #define STRUCTFRAME_MESSAGE_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "framing.hpp"
+
+// Firmware that has no use for the names of messages leaves them out.
+#ifdef STRUCTFRAME_NO_NAMES
+#define STRUCTFRAME_NAME(text)
+#else
+#define STRUCTFRAME_NAME(text) text
+#endif
 
 namespace structframe {
 
@@ -17,15 +22,19 @@ struct MessageInfo {
     std::uint16_t max_size = 0;
     std::uint16_t base_size = 0;
     std::uint16_t min_size = 0;
-    std::array<std::uint8_t, 2> magic{};  // seeds of the checksum
-    std::string_view name;                // "package.Message"
+    Array<std::uint8_t, 2> magic{};  // seeds of the checksum
+#ifndef STRUCTFRAME_NO_NAMES
+    TextView name;  // "package.Message"
+#endif
 };
 
 // The messages of one generated package, by ascending id.
 struct Package {
-    std::string_view name;
     const MessageInfo* messages = nullptr;
     std::size_t count = 0;
+#ifndef STRUCTFRAME_NO_NAMES
+    TextView name;
+#endif
 
     const MessageInfo* find(std::uint16_t id) const {
         const auto* low = messages;
@@ -63,7 +72,7 @@ struct Lookup {
 // A lookup over packages that were generated apart: `Merged lookup{&a::package, &b::package};`.
 template <std::size_t N>
 struct Merged {
-    std::array<const Package*, N> packages;
+    Array<const Package*, N> packages;
 
     template <class... P>
     constexpr explicit Merged(const P*... of) : packages{of...} {}

@@ -2,7 +2,6 @@
 #ifndef STRUCTFRAME_READER_HPP
 #define STRUCTFRAME_READER_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -137,7 +136,7 @@ private:
     }
 
     detail::Machine machine_;
-    std::array<std::uint8_t, N> buffer_{};
+    Array<std::uint8_t, N> buffer_{};
     std::size_t filled_ = 0;
 };
 

@@ -2,7 +2,6 @@
 #ifndef STRUCTFRAME_SUMS_HPP
 #define STRUCTFRAME_SUMS_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -184,7 +183,7 @@ STRUCTFRAME_INLINE Sums sum(Sums sums, const std::uint8_t* bytes, std::size_t le
 
 // The checksum after more bytes, with the seeds after the first `base` of them.
 STRUCTFRAME_OUTLINE inline std::uint16_t checksum_any(Sums sums, const std::uint8_t* bytes, std::size_t length,
-                                                      std::size_t base, std::array<std::uint8_t, 2> magic) {
+                                                      std::size_t base, Array<std::uint8_t, 2> magic) {
     auto first = base < length ? base : length;
     for (bool seeded = false;; seeded = true) {
         sums = sum(sums, bytes, first);
@@ -199,7 +198,7 @@ STRUCTFRAME_OUTLINE inline std::uint16_t checksum_any(Sums sums, const std::uint
 }
 
 STRUCTFRAME_INLINE std::uint16_t checksum(Sums sums, const std::uint8_t* bytes, std::size_t length, std::size_t base,
-                                          std::array<std::uint8_t, 2> magic) {
+                                          Array<std::uint8_t, 2> magic) {
 #if defined(STRUCTFRAME_SSE2) && !defined(__OPTIMIZE_SIZE__)
     // Most payloads are short and have no extensions.
     if (base >= length && length >= 16 && length <= 64) {

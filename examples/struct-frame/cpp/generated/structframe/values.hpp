@@ -2,54 +2,17 @@
 #ifndef STRUCTFRAME_VALUES_HPP
 #define STRUCTFRAME_VALUES_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 
 #include "framing.hpp"
 
 namespace structframe {
 
-namespace detail {
-
-// What <algorithm> has too; it takes longer to compile than all of this.
-template <class T>
-constexpr const T& least(const T& a, const T& b) {
-    return b < a ? b : a;
-}
-
-template <class T>
-constexpr const T& most(const T& a, const T& b) {
-    return a < b ? b : a;
-}
-
-template <class T>
-constexpr bool same(const T* a, const T* b, std::size_t count) {
-    for (std::size_t i = 0; i < count; i++) {
-        if (!(a[i] == b[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-template <class T>
-constexpr void copy(const T* from, T* to, std::size_t count) {
-    for (std::size_t i = 0; i < count; i++) {
-        to[i] = from[i];
-    }
-}
-
-}  // namespace detail
-
 // A value, or nothing. Like std::optional, but that a place for a value costs nothing before there is one.
 template <class T>
 class Optional {
-    static_assert(std::is_trivially_copyable_v<T>, "kept as bytes");
+    static_assert(__is_trivially_copyable(T), "kept as bytes");
 
 public:
     Optional() : none_() {}
@@ -86,8 +49,8 @@ public:
     using value_type = T;
     constexpr Bounded() = default;
     // At most N elements: checked when the list is known while compiling, otherwise the rest is refused by `assign`.
-    template <class... U, class = std::enable_if_t<(sizeof...(U) > 0) && (std::is_convertible_v<U, T> && ...)>>
-    constexpr Bounded(U... values) : items_{static_cast<T>(std::move(values))...}, count_(sizeof...(U)) {
+    template <class... U, class = detail::When<(sizeof...(U) > 0)>, class = detail::Exists<decltype(detail::accepts<T>(detail::some<U>()))...>>
+    constexpr Bounded(U... values) : items_{static_cast<T>(values)...}, count_(sizeof...(U)) {
         static_assert(sizeof...(U) <= N, "more elements than the bound");
     }
 
@@ -109,7 +72,7 @@ public:
         if (count_ == N) {
             return false;
         }
-        items_[count_++] = std::move(value);
+        items_[count_++] = value;
         return true;
     }
 
@@ -141,7 +104,7 @@ public:
     friend constexpr bool operator!=(const Bounded& a, const Bounded& b) { return !(a == b); }
 
 private:
-    std::array<T, N> items_{};
+    Array<T, N> items_{};
     std::size_t count_ = 0;
 };
 
@@ -162,13 +125,17 @@ public:
 
     static constexpr std::size_t capacity() { return N; }
     constexpr std::size_t size() const { return length_; }
-    constexpr std::string_view view() const { return {bytes_.data(), length_}; }
-    constexpr operator std::string_view() const { return view(); }
+    constexpr TextView view() const { return {bytes_.data(), length_}; }
+    constexpr operator TextView() const { return view(); }
+    template <class S, class = When<holds_text<S>>>
+    constexpr operator S() const {
+        return S(bytes_.data(), length_);
+    }
     friend constexpr bool operator==(const AnyText& a, const AnyText& b) { return a.view() == b.view(); }
     friend constexpr bool operator!=(const AnyText& a, const AnyText& b) { return !(a == b); }
 
 protected:
-    std::array<char, N> bytes_{};
+    Array<char, N> bytes_{};
     std::size_t length_ = 0;
 };
 
@@ -181,7 +148,7 @@ public:
     using detail::AnyText<N>::AnyText;
 
     // Takes over a text; false, and nothing changed, when it is too long.
-    [[nodiscard]] constexpr bool assign(std::string_view text) {
+    [[nodiscard]] constexpr bool assign(TextView text) {
         if (text.size() > N) {
             return false;
         }
@@ -198,8 +165,8 @@ public:
     using detail::AnyText<N>::AnyText;
 
     // Takes over a text; false, and nothing changed, when it is too long or contains a zero.
-    [[nodiscard]] constexpr bool assign(std::string_view text) {
-        if (text.size() > N || text.find('\0') != std::string_view::npos) {
+    [[nodiscard]] constexpr bool assign(TextView text) {
+        if (text.size() > N || text.find('\0') != text.size()) {
             return false;
         }
         detail::copy(text.data(), this->bytes_.data(), text.size());
@@ -212,7 +179,7 @@ public:
 template <std::size_t N>
 struct Unknown {
     std::uint16_t tag = 0;
-    std::array<std::uint8_t, N> region{};
+    Array<std::uint8_t, N> region{};
     friend constexpr bool operator==(const Unknown& a, const Unknown& b) {
         return a.tag == b.tag && detail::same(a.region.data(), b.region.data(), N);
     }
