@@ -27,6 +27,12 @@ impl Check {
         self.beside_peer(name, found);
     }
 
+    /// Takes a row into account that is shown and not promised: it can miss nothing, but a peer that is ahead is named.
+    pub fn shown(&mut self, name: &str, found: &Duel) {
+        self.rows += 1;
+        self.beside_peer(name, found);
+    }
+
     /// Notes a row in which the peer is ahead.
     fn beside_peer(&mut self, name: &str, found: &Duel) {
         if found.peer.time < found.ours.time {
@@ -116,5 +122,13 @@ mod tests {
             "{closing}"
         );
         assert!(closing.ends_with("Every row reaches its target."), "{closing}");
+    }
+
+    #[test]
+    fn a_row_that_is_only_shown_misses_nothing_and_hides_nothing() {
+        let best = |nanos| crate::Best { time: std::time::Duration::from_nanos(nanos), faults: 0 };
+        let mut check = Check::default();
+        check.shown("slow", &Duel { ours: best(10), peer: best(5), ratios: vec![0.5] });
+        assert_eq!(check.closing(), "Rows where the peer is ahead: slow (0.50).\n\nEvery row reaches its target.");
     }
 }

@@ -57,8 +57,10 @@ impl Table {
             let target = if let Aim::Times(target) = aim { Some(target) } else { None };
             let found = settled(self.options.again(), target, || duel(self.effort, &mut ours, &mut *work));
             print(row, name, target, &limit, &found);
-            if !matches!(aim, Aim::Shown) {
-                self.check.duel(&format!("{} beside {name}", row.what), &found, target, None);
+            let name = format!("{} beside {name}", row.what);
+            match aim {
+                Aim::Shown => self.check.shown(&name, &found),
+                Aim::Times(_) | Aim::Even => self.check.duel(&name, &found, target, None),
             }
         }
     }
