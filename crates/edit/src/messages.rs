@@ -106,7 +106,9 @@ impl Messages {
             position = message.span.end;
         }
         self.copy_to(&mut output, position, self.len)?;
-        output.finish()
+        let written = output.finish()?;
+        meter.finish();
+        Ok(written)
     }
 
     fn copy_to(&self, output: &mut Output<'_>, from: u64, to: u64) -> Result<()> {

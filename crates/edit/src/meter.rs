@@ -25,6 +25,11 @@ impl Meter {
         self.watch.tell(done.min(self.total), self.total);
     }
 
+    /// Everything is written, however well its size was foreseen.
+    pub(crate) fn finish(&self) {
+        self.watch.tell(self.total, self.total);
+    }
+
     /// What a conversion tells as part of this job.
     pub(crate) fn within(&self) -> impl Fn(fw_convert::Progress<'_>) + Send + Sync + 'static {
         let (watch, total, before) = (self.watch.clone(), self.total, self.done.get());
