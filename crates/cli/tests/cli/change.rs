@@ -333,7 +333,11 @@ fn changes_tell_how_far_they_are() {
         let told = Arc::clone(&heard);
         let output = path(&format!("{}-{input}", words[0]));
         let mut line: Vec<String> = ["fw"].iter().chain(&words).map(|word| (*word).to_owned()).collect();
-        line.extend(if words[0] == "merge" { [output, path(input)] } else { [path(input), output] });
+        line.extend(match words[0] {
+            "merge" => vec![output, path(input)],
+            "reshuffle" | "split" => vec![path(input), "-o".to_owned(), output],
+            _ => vec![path(input), output],
+        });
         let answer = fw_cli::answer(&line, Some(Arc::new(move |done, total| told.lock().unwrap().push((done, total)))));
         assert_eq!(answer.code, 0, "{line:?}: {:?}", answer.fault);
         let heard = heard.lock().unwrap();
