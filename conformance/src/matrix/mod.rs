@@ -371,6 +371,6 @@ mod tests {
         let choose = |word: &str| chosen(&[word.to_owned()], &adapters());
         assert_eq!(choose("typescript").unwrap(), BTreeSet::from(["ts"]));
         assert_eq!(choose("c-aligned").unwrap(), BTreeSet::from(["c-aligned"]));
-        assert!(choose("markdown").unwrap_err().to_string().contains("there are rust, c, "));
+        assert!(choose("markdown").unwrap_err().to_string().contains("the matrix has rust, c, "));
     }
 }
