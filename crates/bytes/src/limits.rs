@@ -2,7 +2,7 @@
 
 /// How much work and memory input may ask for.
 ///
-/// The default never refuses a file that a well-behaved writer makes; [`Limits::untrusted`] is for strangers' files.
+/// The default never refuses a file that a well-behaved writer makes; [`Limits::untrusted`] is for untrusted files.
 /// Independently of these, no decoder reserves memory for a claimed size before checking it against the bytes at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

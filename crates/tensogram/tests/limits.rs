@@ -143,7 +143,7 @@ fn object_len() {
     refused_everywhere("limit_object_len", &message(), 40, |limits, n| limits.object_len = n);
 }
 
-/// Ten thousand zeros compress well: too well for a stranger's file, once they are above the floor.
+/// Ten thousand zeros compress well: too well for an untrusted file, once they are above the floor.
 #[test]
 #[cfg(feature = "zstd")]
 fn expansion() {
@@ -158,7 +158,7 @@ fn expansion() {
     refused_everywhere("limit_expansion_ratio", &bytes, 10_000, |limits, n| {
         (limits.expansion_floor, limits.expansion_ratio) = (n, 1);
     });
-    // Above a mebibyte the limits for strangers say no by themselves.
+    // Above a mebibyte the limits for untrusted files refuse it.
     let descriptor = DataObjectDescriptor::new(DType::UInt8, &[2 << 20]).unwrap().with_compression("zstd");
     let bytes = encode(&GlobalMetadata::default(), &[(&descriptor, &vec![0; 2 << 20])], &common::options()).unwrap();
     let error = decode(&bytes, &DecodeOptions::untrusted()).unwrap_err();

@@ -1,4 +1,4 @@
-//! How much a reader accepts: three profiles (BT-8) and caps for strangers' files.
+//! How much a reader accepts: three profiles (BT-8) and caps for untrusted files.
 
 use crate::wire::MAX_HEADER_LEN;
 
@@ -51,7 +51,7 @@ pub struct HeaderLimits {
 }
 
 impl HeaderLimits {
-    /// Tight caps for input from strangers.
+    /// Tight caps for untrusted input.
     pub const fn untrusted() -> Self {
         Self { header_len: 16 << 20, tensor_count: 1 << 17, rank: 64, name_len: 4096, metadata_len: 1 << 20 }
     }

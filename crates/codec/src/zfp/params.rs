@@ -82,7 +82,7 @@ impl Zfp {
     pub const fn fixed_block_bits(&self) -> Option<u32> {
         match self.mode {
             ZfpMode::FixedRate(_) => Some(self.limits.max_bits),
-            _ => None,
+            ZfpMode::FixedPrecision(_) | ZfpMode::FixedAccuracy(_) => None,
         }
     }
 }
@@ -98,7 +98,7 @@ impl BlockLimits {
 
 /// One flag and eleven bits of exponent.
 pub(super) const HEADER_BITS: u32 = 12;
-/// More padding than data long before this; streams of strangers may claim anything.
+/// More padding than data long before this; untrusted streams may claim anything.
 const MAX_RATE: f64 = 256.0;
 /// "No limit": more than any block of four can use.
 const OPEN_BITS: u32 = 16658;
