@@ -28,6 +28,44 @@ pub fn drive<T, E: From<io::Error>>(
     }
 }
 
+/// Runs `count` decoders side by side: what all of them need next is fetched together, so that many small ones take as few
+/// requests as one. `decoder` is asked with the number of a decoder; results come in their order.
+///
+/// ```
+/// use fw_bytes::{Span, Step};
+/// use fw_source::{Buffers, drive_all};
+///
+/// let source: Vec<u8> = (0..100).collect();
+/// let ends = drive_all::<_, std::io::Error>(&source[..], &mut Buffers::new(), 3, |number, have| {
+///     let span = Span::new(number as u64 * 40, number as u64 * 40 + 1);
+///     Ok(have.get(span).map_or(Step::need(span), |bytes| Step::Done(bytes[0])))
+/// })?;
+/// assert_eq!(ends, [0, 40, 80]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`drive`]: the first error ends all of them.
+pub fn drive_all<T, E: From<io::Error>>(
+    source: &(impl ReadAt + ?Sized),
+    buffers: &mut Buffers,
+    count: usize,
+    mut decoder: impl FnMut(usize, &Buffers) -> Result<Step<T>, E>,
+) -> Result<Vec<T>, E> {
+    let mut done: Vec<Option<T>> = (0..count).map(|_| None).collect();
+    drive::<(), E>(source, buffers, |have| {
+        let mut needed = Vec::new();
+        for (number, result) in done.iter_mut().enumerate().filter(|(_, result)| result.is_none()) {
+            match decoder(number, have)? {
+                Step::Done(value) => *result = Some(value),
+                Step::Need(spans) => needed.extend(spans),
+            }
+        }
+        Ok(if needed.is_empty() { Step::Done(()) } else { Step::Need(needed) })
+    })?;
+    Ok(done.into_iter().flatten().collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,11 +8,12 @@
 
 pub mod plan; // which bytes to request
 mod read_at; // the trait, and slices
+mod kept; // a source that may be read whole
 mod file; // positioned reads on one handle
 #[cfg(feature = "mmap")]
 mod mmap; // mapped files
 mod buffers; // ranges already fetched
-mod drive; // runs a decoder on any source
+mod drive; // runs decoders on any source
 mod watch; // how far reading has come
 mod runs; // the runs of a selection, a long range in order
 #[cfg(feature = "async")]
@@ -24,14 +25,34 @@ mod atomic; // files that appear when they are complete
 
 pub use atomic::{AtomicFile, TemporaryDirectory, remove_temporary_files_on_signals, sync_directory_of};
 pub use buffers::Buffers;
-pub use drive::drive;
+pub use drive::{drive, drive_all};
 pub use file::FileSource;
+pub use kept::Kept;
 #[cfg(feature = "mmap")]
 pub use mmap::{LeftAlone, MappedFile, PrivateMap};
 pub use read_at::ReadAt;
 pub use runs::{read_runs, stream};
 pub use same_file::same_file;
 pub use watch::{Watch, Watched};
+
+/// The stable snake_case code of a read or write that failed: `not_found`, `permission_denied` or `io_error`; of a store the code
+/// of its `RemoteError`.
+///
+/// ```
+/// let missing = std::fs::File::open("no such file").unwrap_err();
+/// assert_eq!(fw_source::io_code(&missing), "not_found");
+/// ```
+pub fn io_code(error: &std::io::Error) -> &'static str {
+    #[cfg(feature = "remote")]
+    if let Some(remote) = remote::RemoteError::of(error) {
+        return remote.code();
+    }
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "not_found",
+        std::io::ErrorKind::PermissionDenied => "permission_denied",
+        _ => "io_error",
+    }
+}
 
 /// A defect of this library, never of the input.
 pub(crate) fn internal(what: &str) -> std::io::Error {

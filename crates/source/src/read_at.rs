@@ -54,6 +54,15 @@ pub trait ReadAt {
         }
         Ok(pieces)
     }
+
+    /// Says that about `rounds` rounds of requests come next, each of which depends on the one before. A source that can hold
+    /// itself in memory ([`Kept`](crate::Kept)) does so where that is cheaper; others do nothing.
+    ///
+    /// # Errors
+    /// As [`ReadAt::read_exact_at`].
+    fn prepare(&self, _rounds: u64) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// So many bytes may be reserved on the word of the input: a read that fails costs less than asking for the length.
@@ -94,6 +103,10 @@ impl<S: ReadAt + ?Sized> ReadAt for Box<S> {
     fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
         (**self).read_many(spans)
     }
+
+    fn prepare(&self, rounds: u64) -> io::Result<()> {
+        (**self).prepare(rounds)
+    }
 }
 
 impl<S: ReadAt + ?Sized> ReadAt for &S {
@@ -111,6 +124,10 @@ impl<S: ReadAt + ?Sized> ReadAt for &S {
 
     fn read_many(&self, spans: &[Span]) -> io::Result<Vec<(u64, Vec<u8>)>> {
         (**self).read_many(spans)
+    }
+
+    fn prepare(&self, rounds: u64) -> io::Result<()> {
+        (**self).prepare(rounds)
     }
 }
 

@@ -100,6 +100,10 @@ impl<S: ReadAt> ReadAt for Watched<S> {
         self.count(pieces.iter().map(|(_, bytes)| bytes.len() as u64).sum());
         Ok(pieces)
     }
+
+    fn prepare(&self, rounds: u64) -> io::Result<()> {
+        self.source.prepare(rounds)
+    }
 }
 
 #[cfg(test)]
