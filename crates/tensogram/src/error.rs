@@ -35,7 +35,7 @@ pub enum TensogramError {
     Selection(Fault),
     /// The file or sink failed.
     #[error("io: {0}")]
-    Io(#[from] io::Error),
+    Io(#[source] io::Error),
     /// The stored digest does not match the bytes.
     #[error("hash mismatch{}: stored {expected}, computed {actual}{place}", object_suffix(.object_index.as_ref()))]
     HashMismatch {
@@ -244,9 +244,14 @@ impl TensogramError {
     pub fn kind(&self) -> ErrorKind {
         match self.fault() {
             Some(fault) => fault.kind(),
-            None if matches!(self, Self::Io(_)) => ErrorKind::Io,
+            None if self.is_io() => ErrorKind::Io,
             None => ErrorKind::Format,
         }
+    }
+
+    /// True when a file, a sink or a store failed: what the bytes are like is not known then.
+    pub const fn is_io(&self) -> bool {
+        matches!(self, Self::Io(_) | Self::Remote(_))
     }
 
     /// The stable snake_case code.
@@ -295,7 +300,7 @@ impl TensogramError {
             | Self::Object(fault)
             | Self::Selection(fault)
             | Self::Remote(fault) => Some(fault),
-            _ => None,
+            Self::Io(_) | Self::HashMismatch { .. } | Self::MissingHash { .. } => None,
         }
     }
 
@@ -324,10 +329,10 @@ impl TensogramError {
             | Self::Encoding(fault)
             | Self::Compression(fault)
             | Self::Object(fault)
-            | Self::Selection(fault)
-            | Self::Remote(fault) => Some(&mut fault.inner.place),
+            | Self::Selection(fault) => Some(&mut fault.inner.place),
             Self::HashMismatch { place, .. } | Self::MissingHash { place, .. } => Some(place),
-            Self::Io(_) => None,
+            // These are about the source, not about a place in it.
+            Self::Io(_) | Self::Remote(_) => None,
         }
     }
 }
@@ -339,6 +344,17 @@ impl From<ParseError> for TensogramError {
     }
 }
 
+/// An error of a store is [`TensogramError::Remote`] with its code, whichever reader met it.
+impl From<io::Error> for TensogramError {
+    fn from(error: io::Error) -> Self {
+        #[cfg(feature = "remote")]
+        if let Some(remote) = fw_source::remote::RemoteError::of(&error) {
+            return Self::Remote(Fault::new(ErrorKind::Io, remote.code(), remote.to_string()));
+        }
+        Self::Io(error)
+    }
+}
+
 /// Shapes fail as metadata errors, which descriptors are; parts that a tensor does not have as selections.
 impl From<TensorError> for TensogramError {
     fn from(error: TensorError) -> Self {
@@ -347,7 +363,10 @@ impl From<TensorError> for TensogramError {
             TensorError::LengthMismatch { .. } => "data_length_mismatch",
             TensorError::WrongType { .. } => "dtype_mismatch",
             TensorError::Misaligned { .. } => "misaligned",
-            _ => "invalid_slice",
+            TensorError::TooManyAxes { .. }
+            | TensorError::OutOfBounds { .. }
+            | TensorError::ZeroStep { .. }
+            | TensorError::Unsliceable { .. } => "invalid_slice",
         };
         match error {
             TensorError::ShapeOverflow { .. } | TensorError::LengthMismatch { .. } => {
@@ -357,7 +376,9 @@ impl From<TensorError> for TensogramError {
             TensorError::WrongType { .. } | TensorError::Misaligned { .. } | TensorError::Unsliceable { .. } => {
                 Self::Encoding(Fault::misuse(code, error.to_string()))
             }
-            _ => Self::Selection(Fault::misuse(code, error.to_string())),
+            TensorError::TooManyAxes { .. } | TensorError::OutOfBounds { .. } | TensorError::ZeroStep { .. } => {
+                Self::Selection(Fault::misuse(code, error.to_string()))
+            }
         }
     }
 }

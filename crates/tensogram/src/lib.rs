@@ -73,8 +73,8 @@ pub use recover::{
     recover_to_file,
 };
 pub use validate::{
-    FileReport, MessageReport, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey, survey_source,
-    survey_source_with, survey_with, validate_buffer, validate_file, validate_message, validate_source,
+    FileReport, MessageReport, ReadSurvey, Survey, SurveyedObject, ValidateMode, ValidateOptions, survey,
+    survey_source, survey_source_with, survey_with, validate_buffer, validate_file, validate_message, validate_source,
 };
 #[cfg(feature = "async")]
 pub use write::AsyncStreamingEncoder;

@@ -9,6 +9,7 @@ use super::{Based, Lookup, UnknownFrames, Walk, WalkEvent, advance};
 use crate::error::Result;
 use crate::wire::{END_MAGIC, MAGIC, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
 use fw_bytes::{Span, Step};
+use fw_source::plan::Cost;
 use memchr::memmem;
 
 /// From which ends to look.
@@ -50,6 +51,25 @@ impl Default for ScanOptions {
             guesses: 0,
             read_back: 0,
         }
+    }
+}
+
+impl ScanOptions {
+    /// For sources whose requests take long, such as stores: little is read ahead, neighbours of the same length are guessed
+    /// (as many as one round takes, with both ends), and the descriptor at the end of a message comes with its end.
+    pub const fn far() -> Self {
+        Self {
+            direction: ScanDirection::Bidirectional,
+            max_backward_len: 4 << 30,
+            read_ahead: 8 << 10,
+            guesses: 12,
+            read_back: 2 << 10,
+        }
+    }
+
+    /// For a source with this cost: as [`ScanOptions::far`] where several requests travel at a time, else the default.
+    pub fn of(cost: &Cost) -> Self {
+        if cost.in_flight > 1 { Self::far() } else { Self::default() }
     }
 }
 
@@ -176,7 +196,6 @@ impl Scanner {
 
     /// How many messages are expected between the two ends, going by the length of the last one seen; none seen, none
     /// expected.
-    #[cfg(feature = "async")]
     pub(crate) fn expected(&self) -> u64 {
         self.high.saturating_sub(self.low).checked_div(self.last_len).unwrap_or(0)
     }

@@ -1,6 +1,6 @@
 //! The frames of a message in a source: where they stand, what they are, and the digests they carry. No payload is read.
 
-use crate::error::{Result, TensogramError};
+use crate::error::Result;
 use crate::frame::{FrameRef, UnknownFrames, Walk, WalkEvent};
 use crate::wire::{FrameFlags, FrameType, MIN_MESSAGE_LEN, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble};
 use fw_bytes::Span;
@@ -93,7 +93,7 @@ pub fn message_parts(source: &(impl ReadAt + ?Sized), message: Span) -> Result<V
                 put(Span::new(position, end), PartKind::Padding);
                 break;
             }
-            Err(error @ TensogramError::Io(_)) => return Err(error),
+            Err(error) if error.is_io() => return Err(error),
             Err(error) => {
                 put(Span::new(position, end), PartKind::Unreadable(error.shifted(message.start).to_string()));
                 break;

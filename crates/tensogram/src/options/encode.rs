@@ -22,6 +22,33 @@ pub enum AggregateHash {
     Both,
 }
 
+impl AggregateHash {
+    /// Whether digests are gathered before the objects of a message that is at hand.
+    pub(crate) const fn in_header(self) -> bool {
+        match self {
+            Self::Auto | Self::Header | Self::Both => true,
+            Self::None | Self::Footer => false,
+        }
+    }
+
+    /// Whether digests are gathered after the objects of a message that is at hand.
+    pub(crate) const fn in_footer(self) -> bool {
+        match self {
+            Self::Footer | Self::Both => true,
+            Self::Auto | Self::None | Self::Header => false,
+        }
+    }
+
+    /// Whether a stream gathers digests after its objects; `None` where it would have to know them before.
+    pub(crate) const fn in_stream(self) -> Option<bool> {
+        match self {
+            Self::Auto | Self::Footer => Some(true),
+            Self::None => Some(false),
+            Self::Header | Self::Both => None,
+        }
+    }
+}
+
 /// Options of every writing function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodeOptions {

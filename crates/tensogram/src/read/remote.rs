@@ -1,6 +1,6 @@
 //! Files of messages in object stores (feature `remote`).
 
-use super::nonblocking::{AsyncTensogramFile, from_source};
+use super::nonblocking::AsyncTensogramFile;
 use super::waiting;
 use crate::access::{DecodedMessage, DecodedObject, DecodedRanges, MessageDescription, MessageIndex, ObjectHead};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata};
@@ -23,12 +23,6 @@ use std::sync::Arc;
 pub fn open_source(url: &str, options: &StoreOptions) -> Result<RemoteFile> {
     let (url, options) = (url.to_owned(), options.clone());
     wait_for(async move { RemoteFile::open(&url, &options).await })
-}
-
-/// How a file in a store is scanned: little is read ahead, neighbours of the same length are guessed (as many as one
-/// round takes, with both ends), and the descriptor at the end of a message comes with its end.
-pub(crate) fn scan_options() -> ScanOptions {
-    ScanOptions { read_ahead: 8 << 10, guesses: 12, read_back: 2 << 10, ..ScanOptions::default() }
 }
 
 impl AsyncTensogramFile {
@@ -72,7 +66,7 @@ impl RemoteFile {
     /// # Errors
     /// As [`open_source`].
     pub async fn open(url: &str, options: &StoreOptions) -> Result<Self> {
-        let source = StoreSource::open(url, options).await.map_err(from_source)?;
+        let source = StoreSource::open(url, options).await?;
         Self::with_source(source).await
     }
 
@@ -81,7 +75,7 @@ impl RemoteFile {
     /// # Errors
     /// None, as long as the source knows its length.
     pub async fn with_source(source: StoreSource) -> Result<Self> {
-        let file = AsyncTensogramFile::new(Arc::new(source.clone()), source.url(), scan_options()).await?;
+        let file = AsyncTensogramFile::new(Arc::new(source.clone()), source.url(), ScanOptions::far()).await?;
         Ok(Self { file, source })
     }
 

@@ -14,7 +14,7 @@ use fw_source::{Buffers, ReadAt, drive};
 pub(super) fn check(source: &(impl ReadAt + ?Sized), span: Span, options: &RecoverOptions) -> Result<Option<usize>> {
     match examine(source, span, options) {
         Ok(count) => Ok(count),
-        Err(error @ TensogramError::Io(_)) => Err(error),
+        Err(error) if error.is_io() => Err(error),
         Err(_) => Ok(None),
     }
 }
@@ -31,7 +31,7 @@ fn examine(source: &(impl ReadAt + ?Sized), span: Span, options: &RecoverOptions
         match trust(source, &frame.shifted(span.start))? {
             Trust::Verified => {}
             Trust::Unverifiable if options.unverified == Unverified::Keep => {}
-            _ => return Ok(None),
+            Trust::Unverifiable | Trust::Damaged => return Ok(None),
         }
     }
     if !footer_is_where_it_says(&outline) || !is_gapless(&outline) {

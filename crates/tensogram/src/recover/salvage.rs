@@ -167,7 +167,7 @@ impl<'s, S: ReadAt + ?Sized> Salvage<'s, S> {
                 self.position = frame.end();
                 Ok(true)
             }
-            Err(error @ TensogramError::Io(_)) => Err(error),
+            Err(error) if error.is_io() => Err(error),
             // Digests do not cover the frame header and the descriptor offset.
             Err(_) => Ok(false),
         }

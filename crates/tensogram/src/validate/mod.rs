@@ -14,7 +14,7 @@ mod structure;
 mod survey;
 mod survey_files; // the same for files
 
-pub use survey::{Survey, SurveyedObject, survey, survey_source, survey_source_with, survey_with};
+pub use survey::{ReadSurvey, Survey, SurveyedObject, survey, survey_source, survey_source_with, survey_with};
 
 pub use file::{FileReport, validate_buffer, validate_file, validate_source};
 

@@ -13,6 +13,7 @@ use crate::wire::{ALIGNMENT, FRAME_HEADER_LEN, FrameContent, POSTAMBLE_LEN, PREA
 use fw_bytes::{Limits, Span, Step};
 use fw_report::Report;
 use fw_source::{Buffers, ReadAt};
+use std::fmt;
 
 /// A message as far as it can be followed.
 #[derive(Debug)]
@@ -79,7 +80,19 @@ pub fn survey_source_with(source: &(impl ReadAt + ?Sized), message: Span, option
 
 /// The machine behind every survey: the answer does not depend on where the bytes come from. Positions in it count from the
 /// start of the message.
-pub(crate) struct ReadSurvey {
+///
+/// ```
+/// use fw_bytes::{Limits, Span};
+/// use fw_source::Buffers;
+/// use fw_tensogram::{MessageBuilder, ReadSurvey, access::run};
+///
+/// let file = MessageBuilder::new().tensor(&[3], &[1u8, 2, 3])?.encode()?;
+/// let message = Span::new(0, file.len() as u64);
+/// let survey = run(&file[..], &mut Buffers::new(), ReadSurvey::new(message, Limits::default()))?;
+/// assert_eq!(survey.objects.len(), 1);
+/// # Ok::<(), fw_tensogram::TensogramError>(())
+/// ```
+pub struct ReadSurvey {
     message: Span,
     limits: Limits,
     state: State,
@@ -102,7 +115,7 @@ struct Described {
 
 impl ReadSurvey {
     /// For the message that fills `message`.
-    pub(crate) fn new(message: Span, limits: Limits) -> Self {
+    pub fn new(message: Span, limits: Limits) -> Self {
         Self { message, limits, state: State::Ahead(Box::new(Locate::new(message.len(), limits))) }
     }
 
@@ -169,6 +182,12 @@ impl ReadSurvey {
     }
 }
 
+impl fmt::Debug for ReadSurvey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadSurvey").field("message", &self.message).finish_non_exhaustive()
+    }
+}
+
 impl ReadMachine for ReadSurvey {
     type Output = Survey;
 
@@ -198,7 +217,10 @@ impl Described {
 
 /// The frames whose bodies a survey reads.
 fn is_read(frame: &FrameRef) -> bool {
-    matches!(frame.content(), Some(FrameContent::Metadata | FrameContent::Preceder | FrameContent::Index))
+    match frame.content() {
+        Some(FrameContent::Metadata | FrameContent::Preceder | FrameContent::Index) => true,
+        Some(FrameContent::Hashes | FrameContent::Object) | None => false,
+    }
 }
 
 /// What the walk will ask for, if the index is right: everything before the first object and after the last one, and of

@@ -80,7 +80,7 @@ impl TensogramFile {
         &self,
         messages: &[MessageIndex],
         options: &DecodeOptions,
-        wanted: Option<&Wanted<'_>>,
+        wanted: Option<&GlanceFilter<'_>>,
     ) -> Result<Vec<Option<Survey>>> {
         self.surveyed(&self.message_spans(messages)?, options, wanted)
     }
@@ -89,7 +89,7 @@ impl TensogramFile {
         &self,
         spans: &[Span],
         options: &DecodeOptions,
-        wanted: Option<&Wanted<'_>>,
+        wanted: Option<&GlanceFilter<'_>>,
     ) -> Result<Vec<Option<Survey>>> {
         let is_wanted = |beginning: &[u8]| match (wanted, Glance::of(beginning)) {
             (Some(wanted), Some(glance)) => wanted(&glance),
@@ -126,7 +126,7 @@ impl TensogramFile {
 }
 
 /// Whether a message is surveyed, after a glance at it.
-type Wanted<'w> = dyn Fn(&Glance<'_>) -> bool + Sync + 'w;
+type GlanceFilter<'w> = dyn Fn(&Glance<'_>) -> bool + Sync + 'w;
 
 /// How many of the first messages are read together: small ones that follow one another; one at least.
 fn neighbours(spans: &[Span]) -> usize {

@@ -2,7 +2,7 @@
 
 use super::frames::{COPIED, digest, frame_len, object_len, padded, write_frame, write_object};
 use super::layout::layout;
-use super::{AggregateHash, EncodeOptions, ObjectInput};
+use super::{EncodeOptions, ObjectInput};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, RESERVED, Value};
 use crate::error::{Fault, Result, TensogramError};
 use crate::pipeline::{self, FiniteCheck, Prepared};
@@ -130,9 +130,8 @@ fn assemble(metadata: &GlobalMetadata, objects: &[Prepared<'_>], options: &Encod
 
     let hashing = options.hashing;
     let gather = hashing && !objects.is_empty();
-    let header_hashes =
-        gather && matches!(options.aggregate_hash, AggregateHash::Auto | AggregateHash::Header | AggregateHash::Both);
-    let footer_hashes = gather && matches!(options.aggregate_hash, AggregateHash::Footer | AggregateHash::Both);
+    let header_hashes = gather && options.aggregate_hash.in_header();
+    let footer_hashes = gather && options.aggregate_hash.in_footer();
     let hash_list_len = HashList::new(std::iter::repeat_n(0, objects.len())).to_cbor().len();
     let object_lens: Vec<u64> = objects.iter().map(object_len).collect();
     let layout = layout(metadata_cbor.len(), header_hashes.then_some(hash_list_len), &object_lens);

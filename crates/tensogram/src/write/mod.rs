@@ -17,7 +17,7 @@ pub use input::ObjectInput;
 pub use message::{encode, encode_pre_encoded};
 pub use stream::{Lengths, StreamingEncoder};
 
-use crate::options::{AggregateHash, EncodeOptions};
+use crate::options::EncodeOptions;
 pub(crate) use envelope::{Envelope, Framed, HashFrames};
 pub(crate) use frames::{COPIED, frame_len, padded, write_object};
 pub(crate) use message::tensor_information;

@@ -2,10 +2,10 @@
 
 mod reset; // message after message in memory
 
+use super::EncodeOptions;
 use super::frames::{SENT, write_frame, write_object};
 use super::input::describe_values;
 use super::message::{check_base_count, tensor_information};
-use super::{AggregateHash, EncodeOptions};
 use crate::describe::{
     DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap, RESERVED, check_client_entry,
 };
@@ -65,7 +65,7 @@ impl<W: Write> StreamingEncoder<W> {
     /// `Metadata` for reserved keys, `Encoding` for digests gathered in the header, `Io` from the sink.
     pub fn new(sink: W, metadata: &GlobalMetadata, options: &EncodeOptions) -> Result<Self> {
         metadata.check_client()?;
-        if matches!(options.aggregate_hash, AggregateHash::Header | AggregateHash::Both) {
+        if options.aggregate_hash.in_stream().is_none() {
             let message = "digests cannot be gathered in the header of a stream: they are not known yet";
             return Err(TensogramError::Encoding(Fault::misuse("aggregate_hash_in_stream_header", message)));
         }
@@ -196,7 +196,7 @@ impl<W: Write> StreamingEncoder<W> {
     }
 
     fn gathers(&self) -> bool {
-        self.options.hashing && matches!(self.options.aggregate_hash, AggregateHash::Auto | AggregateHash::Footer)
+        self.options.hashing && self.options.aggregate_hash.in_stream() == Some(true)
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {

@@ -3,7 +3,10 @@
 use super::proxy::{Break, Proxy};
 use super::servers::Server;
 use super::{message, quick, ramp};
-use fw_tensogram::{DecodeOptions, TensogramError, open_source};
+use fw_tensogram::{
+    DecodeOptions, ScanOptions, TensogramError, ValidateOptions, open_source, scan_source, survey_source,
+    validate_source,
+};
 use std::path::Path;
 use std::time::Duration;
 
@@ -104,4 +107,19 @@ fn servers_without_ranges_and_empty_objects_are_explained() {
     assert_eq!(open_source(&empty, &quick()).unwrap().message_count().unwrap(), 0);
     let error = open_source("ftp://host/x.tgm", &quick()).unwrap_err();
     fault(&error, "remote_request", &["ftp"]);
+}
+
+/// A reader that takes any source says what the awaited one says.
+#[test]
+fn readers_of_any_source_keep_the_code_of_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((_server, proxy)) = served(folder.path()) else { return };
+    let url = proxy.url("three.tgm");
+    let store = fw_source::remote::open_source(&url, &quick()).unwrap();
+    let span = scan_source(&store, &ScanOptions::default()).unwrap()[1];
+    let store = fw_source::remote::open_source(&url, &quick()).unwrap();
+    proxy.breaks(&[Break::Status(503); 30]);
+    fault(&scan_source(&store, &ScanOptions::default()).unwrap_err(), "remote_failed", &[&url, "503"]);
+    fault(&survey_source(&store, span).unwrap_err(), "remote_failed", &[&url, "503"]);
+    fault(&validate_source(&store, &ValidateOptions::default()).unwrap_err(), "remote_failed", &[&url, "503"]);
 }

@@ -100,3 +100,26 @@ fn a_listing_of_10_000_objects_costs_at_most_8_requests() {
         assert!(requests <= 8, "{requests} requests and {fetched} bytes");
     }
 }
+
+#[test]
+fn a_message_above_the_limit_is_refused_before_it_is_fetched() {
+    let values: Vec<f32> = (0..1_000_000).map(|number| number as f32).collect();
+    let bytes = MessageBuilder::new().tensor(&[1_000_000], &values).unwrap().encode().unwrap();
+    let mut limits = fw_bytes::Limits::default();
+    limits.message_len = 1 << 20;
+    let options = DecodeOptions::default().with_limits(limits);
+    for proxy in served(&bytes) {
+        let remote = open_source(&proxy.url("file.tgm"), &quick()).unwrap();
+        let errors = [
+            remote.decode_message(0, &options).unwrap_err(),
+            remote.message_with(0, &options).unwrap_err(),
+            remote.decode_object(0, 0, &options).unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!((error.code(), error.path()), ("limit_message_len", "message[0]"), "{error}");
+        }
+        let (requests, fetched) = proxy.counted();
+        assert!(requests <= 3 && fetched < 128 << 10, "{requests} requests, {fetched} bytes");
+        remote.decode_message(0, &DecodeOptions::default()).unwrap();
+    }
+}

@@ -22,6 +22,8 @@ use fw_source::{AtomicFile, FileSource, ReadAt};
 pub(crate) use inside::sort_out;
 pub(crate) use list::KnownMessage;
 use list::List;
+#[cfg(feature = "async")]
+pub(crate) use reads::beginning;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -11,6 +11,7 @@ use crate::frame::{Directory, Lookup, on_slice};
 use crate::message::{Message, Origin};
 use crate::options::DecodeOptions;
 use crate::pipeline;
+use crate::wire::PREAMBLE_LEN;
 use bytes::Bytes;
 use fw_bytes::{Limits, Span};
 use fw_source::{Buffers, ReadAt, drive};
@@ -42,7 +43,9 @@ impl TensogramFile {
     pub fn message_with(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<Message> {
         let index = message.into();
         let span = self.message_span(index)?;
-        Message::of_file(self.bytes_at(span)?, options, Origin::new(index, span.start))
+        let origin = Origin::new(index, span.start);
+        self.check_len(origin, span, options)?;
+        Message::of_file(self.bytes_at(span)?, options, origin)
     }
 
     /// The bytes of every message known now, in order.
@@ -60,8 +63,10 @@ impl TensogramFile {
     pub fn decode_message(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<DecodedMessage> {
         let index = message.into();
         let span = self.message_span(index)?;
+        let origin = Origin::new(index, span.start);
+        self.check_len(origin, span, options)?;
         let bytes = self.bytes_at(span)?;
-        crate::message::decode(&bytes, options).map_err(|error| Origin::new(index, span.start).locate(error))
+        crate::message::decode(&bytes, options).map_err(|error| origin.locate(error))
     }
 
     /// The metadata of one message as a full decode gives it: one base entry per object, preceders merged.
@@ -312,6 +317,14 @@ impl TensogramFile {
         self.run(index, machine.map_err(|error| error.on(index.path()))?)
     }
 
+    /// Refuses a message that is longer than the limits allow, before it is read.
+    fn check_len(&self, origin: Origin, span: Span, options: &DecodeOptions) -> Result<()> {
+        if span.len() <= options.limits.message_len {
+            return Ok(());
+        }
+        origin.check_len(&self.bytes_at(beginning(span))?, span.len(), options)
+    }
+
     fn bytes_at(&self, span: Span) -> Result<Bytes> {
         match &self.backing {
             Backing::File(source) => {
@@ -440,6 +453,11 @@ impl TensogramFile {
         };
         done.map_err(|error| error.on(index.path()))
     }
+}
+
+/// The preamble of a message.
+pub(crate) fn beginning(message: Span) -> Span {
+    Span::new(message.start, message.start.saturating_add(PREAMBLE_LEN).min(message.end))
 }
 
 /// An error of an object, in its file.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::frame::Lookup;
 use crate::frame::scan::{ScanDirection, ScanOptions, Scanner};
 use fw_bytes::{Span, Step};
-use fw_source::{FileSource, ReadAt};
+use fw_source::{Buffers, FileSource, ReadAt};
 use std::collections::VecDeque;
 use std::path::Path;
 
@@ -54,6 +54,9 @@ fn add_messages(
     found: &mut Vec<Span>,
 ) -> Result<Vec<u8>> {
     let known = found.len();
+    if source.cost().in_flight > 1 {
+        return from_afar(source, low, len, options, found);
+    }
     let Followed { reached, beginning } = chain::follow(source, low, len, options, found)?;
     if reached == len {
         return Ok(beginning);
@@ -77,6 +80,41 @@ fn add_messages(
         }
     }
 }
+
+/// The same for a source whose requests take long: those of a round are sent together. A source that can hold itself in memory
+/// is told how many rounds come.
+fn from_afar(
+    source: &(impl ReadAt + ?Sized),
+    low: u64,
+    len: u64,
+    options: &ScanOptions,
+    found: &mut Vec<Span>,
+) -> Result<Vec<u8>> {
+    let mut scanner = Scanner::new(len, *options).starting_at(low);
+    let mut buffers = Buffers::new();
+    loop {
+        match scanner.poll(&buffers)? {
+            Step::Done(spans) => {
+                found.extend(spans);
+                return Ok(Vec::new());
+            }
+            Step::Need(mut spans) => {
+                if buffers.len() > MOST_HELD {
+                    buffers = Buffers::new();
+                }
+                // A round finds two messages, one from each end.
+                source.prepare(scanner.expected() / 2)?;
+                spans.retain(|span| buffers.get(*span).is_none());
+                for (start, bytes) in source.read_many(&spans)? {
+                    buffers.insert(start, bytes);
+                }
+            }
+        }
+    }
+}
+
+/// Bytes held while scanning from afar.
+const MOST_HELD: usize = 4 << 20;
 
 /// The last few ranges read: all a scan ever looks back at.
 #[derive(Debug, Default)]

@@ -31,7 +31,7 @@ pub(super) fn is_unfinished(source: &(impl ReadAt + ?Sized), at: u64, len: u64) 
         match step {
             Ok(WalkEvent::Frame(_)) => {}
             Ok(WalkEvent::End(_)) => return Ok(false),
-            Err(error @ TensogramError::Io(_)) => return Err(error),
+            Err(error) if error.is_io() => return Err(error),
             Err(error) => {
                 let little = room.saturating_sub(walk.position()) < POSTAMBLE_LEN + ALIGNMENT;
                 return Ok(little || error.code() == "frame_exceeds_message");

@@ -1,6 +1,5 @@
 //! A file of messages behind an awaited source: which messages there are.
 
-use super::from_source;
 use super::known::{Layouts, Messages, Scans};
 use crate::access::MessageIndex;
 use crate::error::{Fault, Result, TensogramError};
@@ -70,7 +69,7 @@ impl AsyncTensogramFile {
     /// # Errors
     /// `Io` when the source cannot be asked for its length.
     pub async fn new(source: Arc<dyn AsyncReadAt>, name: impl Into<String>, options: ScanOptions) -> Result<Self> {
-        let len = source.total_len().await.map_err(from_source)?;
+        let len = source.total_len().await?;
         let messages = Messages::Scanned(Box::new(futures_util::lock::Mutex::new(Scans::new(len, options))));
         let inner = Inner { source: Kept::new(source), name: name.into(), messages, layouts: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
@@ -181,11 +180,11 @@ impl AsyncTensogramFile {
                         buffers = Buffers::new();
                     }
                     let (source, rounds) = (&self.inner.source, scans.rounds_left(message));
-                    let len = source.total_len().await.map_err(from_source)?;
+                    let len = source.total_len().await?;
                     if reads_whole(len, rounds, &source.cost()) {
-                        source.keep().await.map_err(from_source)?;
+                        source.keep().await?;
                     }
-                    fetch(source, &mut buffers, spans).await.map_err(from_source)?;
+                    fetch(source, &mut buffers, spans).await?;
                 }
             }
         }

@@ -1,7 +1,6 @@
 //! Exact reads from an awaited file: only the bytes that matter, requests side by side (TG-12.7).
 
 use super::file::AsyncTensogramFile;
-use super::from_source;
 use super::known::{Layout, Layouts};
 use crate::access::{
     CheckEnding, DecodedMessage, DecodedObject, DecodedRanges, MessageDescription, MessageIndex, ObjectFrame,
@@ -13,7 +12,7 @@ use crate::error::{Result, TensogramError};
 use crate::frame::Directory;
 use crate::message::{self, Message, Origin};
 use crate::options::DecodeOptions;
-use crate::read::file::KnownMessage;
+use crate::read::file::{KnownMessage, beginning};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use fw_bytes::{Limits, Span, Step};
@@ -47,7 +46,9 @@ impl AsyncTensogramFile {
     pub async fn message_with(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<Message> {
         let index = message.into();
         let span = self.message_span(index).await?;
-        Message::of_file(self.fetched(span).await?, options, Origin::new(index, span.start))
+        let origin = Origin::new(index, span.start);
+        self.check_len(origin, span, options).await?;
+        Message::of_file(self.fetched(span).await?, options, origin)
     }
 
     /// Decodes one message, all of it.
@@ -62,8 +63,9 @@ impl AsyncTensogramFile {
     ) -> Result<DecodedMessage> {
         let (index, options) = (message.into(), options.clone());
         let span = self.message_span(index).await?;
-        let bytes = self.fetched(span).await?;
         let origin = Origin::new(index, span.start);
+        self.check_len(origin, span, &options).await?;
+        let bytes = self.fetched(span).await?;
         off_runtime(move || message::decode(&bytes, &options).map_err(|error| origin.locate(error))).await
     }
 
@@ -333,8 +335,16 @@ impl AsyncTensogramFile {
         Ok(output)
     }
 
+    /// Refuses a message that is longer than the limits allow, before it is fetched.
+    async fn check_len(&self, origin: Origin, span: Span, options: &DecodeOptions) -> Result<()> {
+        if span.len() <= options.limits.message_len {
+            return Ok(());
+        }
+        origin.check_len(&self.fetched(beginning(span)).await?, span.len(), options)
+    }
+
     async fn fetched(&self, span: Span) -> Result<Bytes> {
-        self.inner.source.read(span).await.map_err(from_source)
+        Ok(self.inner.source.read(span).await?)
     }
 
     async fn directory_at(&self, index: MessageIndex, known: KnownMessage, limits: &Limits) -> Result<Arc<Directory>> {
@@ -440,7 +450,7 @@ impl AsyncTensogramFile {
     {
         let mut buffers = Buffers::new();
         loop {
-            fetch(&self.inner.source, &mut buffers, spans).await.map_err(from_source)?;
+            fetch(&self.inner.source, &mut buffers, spans).await?;
             let step;
             (machine, buffers, step) = off_runtime(move || {
                 let step = machine.poll(&buffers).map_err(|error| named(index, error))?;
@@ -464,12 +474,9 @@ impl AsyncTensogramFile {
     }
 }
 
-/// An error of a read: faults of the message name it; the source's own errors keep their class and code.
+/// An error of a read: faults of the message name it.
 fn named(index: MessageIndex, error: TensogramError) -> TensogramError {
-    match error {
-        TensogramError::Io(error) => from_source(error),
-        fault => fault.on(index.path()),
-    }
+    error.on(index.path())
 }
 
 /// All results, or the first error in the order of the requests, however they finish.

@@ -1,6 +1,5 @@
 //! Objects as they arrive from an asynchronous stream of bytes, before their message ends.
 
-use super::from_source;
 use crate::error::{Result, TensogramError};
 use crate::options::DecodeOptions;
 use crate::read::{StreamDecoder, StreamEvent};
@@ -32,7 +31,7 @@ where
                 None => None,
                 Some(Err(error)) => {
                     state.ended = true;
-                    return Some((Err(from_source(error)), state));
+                    return Some((Err(error.into()), state));
                 }
             };
             state.ended = piece.is_none();
