@@ -205,7 +205,7 @@ impl BinTensorError {
     }
 
     /// Stable snake_case code.
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::HeaderTooSmall { .. } => "header_too_small",
             Self::HeaderTooLarge { .. } => "header_too_large",
@@ -224,7 +224,7 @@ impl BinTensorError {
             Self::MetadataIncompleteBuffer { .. } => "data_length_mismatch",
             Self::TensorNotFound(_) => "tensor_not_found",
             Self::InvalidTensorView { .. } => "invalid_tensor_view",
-            Self::IoError(_) => "io_error",
+            Self::IoError(error) => fw_source::io_code(error),
             Self::EncodeError(_) => "encode_error",
             Self::InvalidHeader => "invalid_header",
             Self::InvalidPadding { .. } => "invalid_padding",
@@ -246,7 +246,20 @@ impl BinTensorError {
             | Self::EncodeError(_)
             | Self::IncompleteWrite { .. }
             | Self::InvalidSlice(_) => ErrorKind::Misuse,
-            _ => ErrorKind::Format,
+            Self::HeaderTooSmall { .. }
+            | Self::HeaderTooLarge { .. }
+            | Self::InvalidHeaderLength { .. }
+            | Self::DecoderError(_)
+            | Self::ValidationMismatch { .. }
+            | Self::InvalidOffset { .. }
+            | Self::ValidationOverflow { .. }
+            | Self::TensorInvalidInfo { .. }
+            | Self::MetadataIncompleteBuffer { .. }
+            | Self::InvalidHeader
+            | Self::InvalidPadding { .. }
+            | Self::DuplicateMetadataKey { .. }
+            | Self::NonCanonical { .. }
+            | Self::ChecksumMismatch { .. } => ErrorKind::Format,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Algorithm, BinTensorError, Dtype, HASH_KEY_PREFIX, OwnedMetadata, TensorInfo};
 use fw_report::{Finding, Report, Severity};
-use fw_source::ReadAt;
+use fw_source::{ReadAt, stream};
 use std::collections::BTreeMap;
 
 /// Compares every digest that the user metadata keeps with the data. Returns how many were compared.
@@ -82,19 +82,26 @@ fn odd_bool(
     metadata: &OwnedMetadata,
     info: &TensorInfo<'_>,
 ) -> Result<Option<u8>, BinTensorError> {
-    let span = metadata.span(info);
-    let mut piece = vec![0u8; span.len().min(PIECE) as usize];
-    let mut position = span.start;
-    while position < span.end {
-        let len = span.end.saturating_sub(position).min(PIECE) as usize;
-        let part = piece.get_mut(..len).unwrap_or(&mut []);
-        source.read_exact_at(position, part)?;
-        if let Some(byte) = part.iter().find(|byte| **byte > 1) {
-            return Ok(Some(*byte));
-        }
-        position = position.saturating_add(len as u64);
+    let mut odd = None;
+    let read = stream(source, metadata.span(info), |piece| {
+        odd = piece.iter().copied().find(|byte| *byte > 1);
+        // One is enough: the rest need not be read.
+        if odd.is_some() { Err(Stop::Found) } else { Ok(()) }
+    });
+    match read {
+        Ok(()) | Err(Stop::Found) => Ok(odd),
+        Err(Stop::Failed(error)) => Err(error.into()),
     }
-    Ok(None)
 }
 
-const PIECE: u64 = 1 << 20;
+/// Why a tensor was not read to its end.
+enum Stop {
+    Found,
+    Failed(std::io::Error),
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(error)
+    }
+}

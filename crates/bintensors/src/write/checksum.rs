@@ -3,7 +3,8 @@
 
 use crate::error::BinTensorError;
 use digest::{Digest, DynDigest};
-use fw_source::ReadAt;
+use fw_bytes::Span;
+use fw_source::{ReadAt, stream};
 use std::fmt;
 use std::str::FromStr;
 
@@ -125,16 +126,10 @@ impl Hasher {
     }
 
     pub(crate) fn read(&mut self, source: &(impl ReadAt + ?Sized), start: u64, end: u64) -> Result<(), BinTensorError> {
-        let mut piece = vec![0u8; PIECE.min(end.saturating_sub(start)) as usize];
-        let mut position = start;
-        while position < end {
-            let len = PIECE.min(end.saturating_sub(position)) as usize;
-            let part = piece.get_mut(..len).unwrap_or(&mut []);
-            source.read_exact_at(position, part)?;
-            self.0.update(part);
-            position = position.saturating_add(len as u64);
-        }
-        Ok(())
+        stream(source, Span::new(start, end.max(start)), |piece| {
+            self.0.update(piece);
+            Ok(())
+        })
     }
 
     pub(crate) fn finish(self) -> Vec<u8> {
@@ -156,9 +151,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         text
     })
 }
-
-/// Bytes hashed at a time when reading from a source.
-const PIECE: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
