@@ -158,8 +158,8 @@ fn check_options(format: Format, takes: Takes, options: &ConvertOptions) -> Resu
 fn check_copy(from: Format, to: Format, options: &ConvertOptions) -> Result<(), ConvertError> {
     let asked = match (options.messages, options.codecs) {
         (MessageBounds::Join, _) => "joining messages",
-        (_, Codecs::Drop) => "dropping codecs",
-        _ => return Ok(()),
+        (MessageBounds::Keep, Codecs::Drop) => "dropping codecs",
+        (MessageBounds::Keep, Codecs::Keep) => return Ok(()),
     };
     if from == Format::Tensogram && to == from {
         return Ok(());

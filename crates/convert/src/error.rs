@@ -94,11 +94,7 @@ impl ConvertError {
     /// Stable snake_case code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Io(error) => match error.kind() {
-                io::ErrorKind::NotFound => "not_found",
-                io::ErrorKind::PermissionDenied => "permission_denied",
-                _ => "io_error",
-            },
+            Self::Io(error) => fw_source::io_code(error),
             Self::BinTensors(error) => error.code(),
             Self::Tensogram(error) => error.code(),
             Self::Tensor(_) => "invalid_slice",
@@ -115,7 +111,7 @@ impl ConvertError {
             Self::Tensogram(error) => error.offset(),
             Self::Format { at, .. } => *at,
             Self::File { error, .. } | Self::Compared { error, .. } => error.position(),
-            _ => None,
+            Self::Io(_) | Self::Tensor(_) | Self::Unsupported { .. } | Self::NotFound(_) => None,
         }
     }
 

@@ -153,7 +153,11 @@ impl Feature {
 
     /// True for changes of form that take nothing away: they are told, and do not count as losses.
     pub const fn is_note(self) -> bool {
-        matches!(self, Self::MetadataForm | Self::Messages | Self::Encoding | Self::ShardSize)
+        match self {
+            Self::MetadataForm | Self::Messages | Self::Encoding | Self::ShardSize => true,
+            Self::Metadata | Self::TensorMetadata | Self::UnreadableBytes | Self::Name | Self::Order => false,
+            Self::Dtype | Self::NanBits | Self::Tensor | Self::Member | Self::IndexMetadata | Self::Bytes => false,
+        }
     }
 
     const fn title(self) -> &'static str {

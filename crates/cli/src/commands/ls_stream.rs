@@ -10,7 +10,7 @@ use crate::render::{Table, shape, size};
 use anyhow::Result;
 use framewright::convert::Format;
 use framewright::tensogram::{
-    DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, StreamEvent, StreamReader, TensogramError,
+    DataObjectDescriptor, DecodeOptions, GlobalMetadata, MetadataMap, StreamEvent, StreamReader,
 };
 use serde_json::json;
 use std::cell::RefCell;
@@ -71,7 +71,7 @@ fn listed(args: &Ls, stream: impl Read) -> Result<Outcome> {
                 outcome = complain("bytes_outside_messages", words, Some(span.start))?;
             }
             Ok(_) => {}
-            Err(error @ TensogramError::Io(_)) => return Err(error.into()),
+            Err(error) if error.is_io() => return Err(error.into()),
             Err(error) => outcome = complain(error.code(), error.to_string(), error.offset())?,
         }
     }

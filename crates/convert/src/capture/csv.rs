@@ -134,7 +134,7 @@ impl<'t> Columns<'t> {
     fn element(schema: &'t Schema, element: Element) -> Self {
         match element {
             Element::Message(index) => Self::message(schema, &schema[index]),
-            _ => Self::Leaf,
+            Element::Scalar(_) | Element::Enum(_) | Element::String(_) | Element::Bytes(_) => Self::Leaf,
         }
     }
 

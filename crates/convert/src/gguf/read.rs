@@ -1,13 +1,16 @@
 //! An open GGUF file.
 
+use super::blocks::Decode;
 use super::header::{self, Header, Tensor};
 use super::types::Form;
 use crate::model::{Attributes, Entry, PIECE, Pieces, TensorFile, slice_range, stream_range};
 use crate::{ConvertError, Feature, Format, Loss};
 use fw_bytes::Span;
-use fw_source::ReadAt;
-use fw_tensor::{ByteOrder, DType, Selection};
+use fw_source::plan::union;
+use fw_source::{Buffers, ReadAt};
+use fw_tensor::{ByteOrder, DType, Selection, SlicePlan};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 pub(super) struct GgufFile<S> {
     source: S,
@@ -52,38 +55,70 @@ impl<S: ReadAt + Send + Sync> GgufFile<S> {
         held.ok_or_else(|| ConvertError::NotFound(format!("#{index}")))
     }
 
-    /// Hands on what lies in a part of a tensor that begins and ends with a block: elements, little endian.
-    fn elements(&self, tensor: &Tensor, part: Span, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
+    /// Hands on the elements of a tensor, little endian.
+    fn elements(&self, tensor: &Tensor, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
         let order = self.header.order;
         match tensor.kind.form {
             Form::Plain(dtype) if order == ByteOrder::Big => {
                 let mut swapped = Vec::new();
                 // Pieces are a multiple of every unit long.
-                stream_range(&self.source, part, &mut |piece| {
+                stream_range(&self.source, tensor.span, &mut |piece| {
                     swapped.clear();
                     swapped.extend_from_slice(piece);
                     fw_tensor::swap_in_place(&mut swapped, dtype.swap_unit());
                     take(&swapped)
                 })
             }
-            Form::Plain(_) | Form::Blocks => stream_range(&self.source, part, take),
+            Form::Plain(_) | Form::Blocks => stream_range(&self.source, tensor.span, take),
             Form::Decoded(decode) => {
-                let block_len = tensor.kind.block_len;
-                let step = (PIECE / DECODED_LEN).saturating_mul(block_len);
-                let (mut start, mut decoded) = (part.start, Vec::new());
-                let mut blocks = Vec::new();
-                while start < part.end {
-                    let end = start.saturating_add(step).min(part.end);
-                    blocks.resize(usize::try_from(end.saturating_sub(start)).map_err(std::io::Error::other)?, 0);
-                    self.source.read_exact_at(start, &mut blocks)?;
-                    decoded.clear();
-                    blocks.chunks_exact(block_len as usize).for_each(|block| decode(block, order, &mut decoded));
-                    take(&decoded)?;
-                    start = end;
-                }
-                Ok(())
+                let mut decoding = Decoding::new(tensor, decode, order);
+                stream_range(&self.source, tensor.span, &mut |piece| decoding.push(piece, take))
             }
         }
+    }
+
+    /// Elements of a selection out of decoded blocks, in its order. Only blocks that hold some of them are read, by one plan.
+    fn decoded_part(&self, tensor: &Tensor, plan: &SlicePlan, decode: Decode) -> Result<Vec<u8>, ConvertError> {
+        let (count, len) = (tensor.kind.block_count, tensor.kind.block_len);
+        let place = |block: u64| tensor.span.start.saturating_add(block.saturating_mul(len)).min(tensor.span.end);
+        let blocks_of = |run: &Range<u64>| Span::new(place(run.start / count), place(run.end.div_ceil(count)));
+        let mut wanted: Vec<Span> = Vec::new();
+        for blocks in plan.runs().map(|run| blocks_of(&run)) {
+            match wanted.last_mut() {
+                // Runs may go either way.
+                Some(last) if blocks.start <= last.end && last.start <= blocks.end => {
+                    *last = Span::new(last.start.min(blocks.start), last.end.max(blocks.end));
+                }
+                _ => wanted.push(blocks),
+            }
+        }
+        let mut buffers = Buffers::new();
+        for (start, bytes) in self.source.read_many(&union(&wanted))? {
+            buffers.insert(start, bytes);
+        }
+        let mut taken = Vec::new();
+        // Neighbouring runs often lie in one block.
+        let (mut block, mut decoded) = (Span::default(), Vec::new());
+        for run in plan.runs() {
+            let encoded = buffers.get(blocks_of(&run)).unwrap_or(&[]);
+            for (number, bytes) in (run.start / count..).zip(encoded.chunks_exact(len as usize)) {
+                let first = number.saturating_mul(count);
+                let (from, to) = (run.start.max(first), run.end.min(first.saturating_add(count)));
+                if to.saturating_sub(from) == count {
+                    decode(bytes, self.header.order, &mut taken);
+                    continue;
+                }
+                let at = Span::new(place(number), place(number.saturating_add(1)));
+                if block != at {
+                    decoded.clear();
+                    decode(bytes, self.header.order, &mut decoded);
+                    block = at;
+                }
+                let byte = |element: u64| (element.saturating_sub(first) as usize).saturating_mul(DECODED_WIDTH);
+                taken.extend_from_slice(decoded.get(byte(from)..byte(to)).unwrap_or(&[]));
+            }
+        }
+        Ok(taken)
     }
 }
 
@@ -106,32 +141,26 @@ impl<S: ReadAt + Send + Sync> TensorFile for GgufFile<S> {
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
         let (_, tensor) = self.held(index)?;
-        self.elements(tensor, tensor.span, take)
+        self.elements(tensor, take)
     }
 
     fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
         let (entry, tensor) = self.held(index)?;
-        if let Some(span) = entry.span {
-            return slice_range(&self.source, entry, span, selection);
+        match tensor.kind.form {
+            Form::Plain(dtype) => {
+                let (shape, mut data) = slice_range(&self.source, entry, tensor.span, selection)?;
+                if self.header.order == ByteOrder::Big {
+                    fw_tensor::swap_in_place(&mut data, dtype.swap_unit());
+                }
+                Ok((shape, data))
+            }
+            Form::Blocks => slice_range(&self.source, entry, tensor.span, selection),
+            Form::Decoded(decode) => {
+                let plan = selection.plan(&entry.shape)?;
+                let data = self.decoded_part(tensor, &plan, decode)?;
+                Ok((plan.shape().to_vec(), data))
+            }
         }
-        let plan = selection.plan(&entry.shape)?;
-        let bounds = plan.bounds();
-        // The blocks between the first and the last element that was asked for.
-        let (count, len) = (tensor.kind.block_count, tensor.kind.block_len);
-        let (first, last) = (bounds.start / count, bounds.end.div_ceil(count));
-        let at = |block: u64| tensor.span.start.saturating_add(block.saturating_mul(len)).min(tensor.span.end);
-        let mut data = Vec::new();
-        self.elements(tensor, Span::new(at(first), at(last)), &mut |piece| {
-            data.extend_from_slice(piece);
-            Ok(())
-        })?;
-        let width = entry.dtype.byte_width().unwrap_or(1);
-        let byte = |element: u64| (element.saturating_sub(first.saturating_mul(count)) as usize).saturating_mul(width);
-        let mut taken = Vec::new();
-        for run in plan.runs() {
-            taken.extend_from_slice(data.get(byte(run.start)..byte(run.end)).unwrap_or(&[]));
-        }
-        Ok((plan.shape().to_vec(), taken))
     }
 
     fn remarks(&self) -> Vec<Loss> {
@@ -156,5 +185,50 @@ impl<S: ReadAt + Send + Sync> TensorFile for GgufFile<S> {
     }
 }
 
-/// Bytes of a decoded block.
-const DECODED_LEN: u64 = super::blocks::COUNT as u64 * 4;
+/// Blocks on their way to elements. Pieces of a file end anywhere in a block.
+struct Decoding {
+    decode: Decode,
+    order: ByteOrder,
+    block_len: usize,
+    /// The beginning of a block.
+    begun: Vec<u8>,
+    decoded: Vec<u8>,
+}
+
+impl Decoding {
+    fn new(tensor: &Tensor, decode: Decode, order: ByteOrder) -> Self {
+        let block_len = tensor.kind.block_len as usize;
+        Self { decode, order, block_len, begun: Vec::new(), decoded: Vec::new() }
+    }
+
+    fn push(&mut self, mut piece: &[u8], take: &mut Pieces<'_>) -> Result<(), ConvertError> {
+        if !self.begun.is_empty() {
+            let lacking = self.block_len.saturating_sub(self.begun.len()).min(piece.len());
+            let (end, rest) = piece.split_at(lacking);
+            self.begun.extend_from_slice(end);
+            piece = rest;
+            if self.begun.len() < self.block_len {
+                return Ok(());
+            }
+            let block = std::mem::take(&mut self.begun);
+            self.hand_on(&block, take)?;
+        }
+        let (whole, rest) = piece.split_at(piece.len().saturating_sub(piece.len() % self.block_len));
+        for blocks in whole.chunks(self.block_len.saturating_mul(DECODED_TOGETHER)) {
+            self.hand_on(blocks, take)?;
+        }
+        self.begun.extend_from_slice(rest);
+        Ok(())
+    }
+
+    fn hand_on(&mut self, blocks: &[u8], take: &mut Pieces<'_>) -> Result<(), ConvertError> {
+        self.decoded.clear();
+        blocks.chunks_exact(self.block_len).for_each(|block| (self.decode)(block, self.order, &mut self.decoded));
+        take(&self.decoded)
+    }
+}
+
+/// Bytes of a decoded element.
+const DECODED_WIDTH: usize = 4;
+/// Blocks that are decoded before their elements are handed on.
+const DECODED_TOGETHER: usize = PIECE as usize / (super::blocks::COUNT * DECODED_WIDTH);

@@ -2,13 +2,13 @@
 
 use super::{NpyHeader, array};
 use crate::contract::AnySource;
-use crate::model::{Entry, Pieces, TensorFile, slice_range};
+use crate::model::{Entry, Pieces, TensorFile, slice_range, stream_range};
 use crate::{ConvertError, Format};
 use fw_bytes::Span;
 use fw_source::ReadAt;
 use fw_tensor::{ByteOrder, Selection};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 pub(super) struct NpyFile {
@@ -55,7 +55,13 @@ impl TensorFile for NpyFile {
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
         let entry = self.entries.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
-        let mut input = RangeReader::new(&*self.source, self.header.len, self.source.len()?);
+        if let Some(span) = entry.span {
+            return stream_range(&self.source, span, take);
+        }
+        let input = RangeReader::new(&*self.source, self.header.len, self.source.len()?);
+        // As much at a time as suits the source.
+        let room = self.source.cost().stream_len().min(entry.byte_len()?);
+        let mut input = BufReader::with_capacity(usize::try_from(room).map_err(std::io::Error::other)?, input);
         array::stream(&self.header, &mut input, &entry.name, take)
     }
 

@@ -14,14 +14,16 @@ pub(super) struct SourceReader {
     start: u64,
     /// Bytes to read ahead next: more when bytes are read one after the other.
     ahead: u64,
+    /// The most of them that suit the source.
+    most: u64,
 }
 
 impl SourceReader {
     /// # Errors
     /// When the length cannot be told.
     pub(super) fn new(source: Arc<dyn ReadAt + Send + Sync>) -> io::Result<Self> {
-        let len = source.len()?;
-        Ok(Self { source, len, position: 0, held: Vec::new(), start: 0, ahead: LEAST })
+        let (len, most) = (source.len()?, source.cost().stream_len());
+        Ok(Self { source, len, position: 0, held: Vec::new(), start: 0, ahead: LEAST, most })
     }
 
     /// The bytes at the position that are at hand.
@@ -33,8 +35,8 @@ impl SourceReader {
 
 impl Clone for SourceReader {
     fn clone(&self) -> Self {
-        let (source, len) = (Arc::clone(&self.source), self.len);
-        Self { source, len, position: self.position, held: Vec::new(), start: 0, ahead: LEAST }
+        let (source, len, most) = (Arc::clone(&self.source), self.len, self.most);
+        Self { source, len, position: self.position, held: Vec::new(), start: 0, ahead: LEAST, most }
     }
 }
 
@@ -46,9 +48,10 @@ impl Read for SourceReader {
         }
         if self.at_hand().is_empty() {
             let follows = self.position == self.start.saturating_add(self.held.len() as u64);
-            self.ahead = if follows && !self.held.is_empty() { (self.ahead * 2).min(MOST) } else { LEAST };
-            let wanted = self.ahead.max(buffer.len() as u64).min(MOST).min(left);
-            // At most what is left of the source, and never more than `MOST`.
+            self.ahead =
+                if follows && !self.held.is_empty() { self.ahead.saturating_mul(2).min(self.most) } else { LEAST };
+            let wanted = self.ahead.max(buffer.len() as u64).min(self.most).min(left);
+            // At most what is left of the source, and never more than suits it.
             self.held.clear();
             self.held.resize(wanted as usize, 0);
             self.start = self.position;
@@ -80,8 +83,6 @@ impl Seek for SourceReader {
 
 /// Bytes of the first read in a place.
 const LEAST: u64 = 16 << 10;
-/// Bytes of one read.
-const MOST: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -64,7 +64,12 @@ pub(crate) fn copy(input: &Path, output: &Path, options: &ConvertOptions) -> Res
             Feature::UnreadableBytes => done.losses.insert(0, remark),
             Feature::Messages if join => done.notes.push(remark),
             Feature::Encoding if options.codecs == Codecs::Drop && is_written(&remark) => done.notes.push(remark),
-            _ => {}
+            // A copy keeps messages, codecs and all that is said about objects and files, in the forms that these have.
+            Feature::Messages | Feature::Encoding => {}
+            Feature::Metadata | Feature::MetadataForm | Feature::TensorMetadata => {}
+            Feature::Name | Feature::Order | Feature::Dtype | Feature::NanBits | Feature::ShardSize => {}
+            // Files of messages have no such things.
+            Feature::Tensor | Feature::Member | Feature::IndexMetadata | Feature::Bytes => {}
         }
     }
     Ok(done)

@@ -8,7 +8,7 @@ use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};
 use fw_bytes::Span;
 use fw_report::{Report, Tree};
-use fw_source::FileSource;
+use fw_source::{FileSource, Kept};
 use fw_tensogram::{TensogramFile, ValidateMode, inspect, validate_file};
 use std::path::Path;
 
@@ -41,7 +41,7 @@ impl TensorFormat for Messages {
     }
 
     fn source_opener(&self) -> Option<SourceOpener> {
-        Some(|source, _name, _| Ok(Box::new(read::open(source, "the source")?)))
+        Some(|source, _name, _| Ok(Box::new(read::open(Kept::new(source), "the source")?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {

@@ -6,6 +6,7 @@ mod copy; // messages to messages
 mod carry; // types that Tensogram does not have
 mod format; // as a format of tensor files
 mod json; // values that JSON has a form for
+mod message; // one message: frames, metadata, descriptors
 mod named; // the objects of one message as named tensors
 mod names; // a name for every object
 mod object; // one object to a stream

@@ -1,14 +1,17 @@
 //! An open file of messages. Opening walks the frames and reads metadata and descriptors, no data.
 
+use super::message::Message;
 use super::{carry, json, names, object};
 use crate::model::{Attributes, Entry, Pieces, TensorFile, Unreadable, cut, slice_range, stream_range};
 use crate::{ConvertError, Feature, Format, Loss};
-use fw_bytes::{Limits, Span};
-use fw_source::{Buffers, ReadAt, drive};
-use fw_tensogram::access::{ObjectFrame, ReadHead, ReadSlice, run};
-use fw_tensogram::frame::{FrameRef, ObjectRef, Outline, OutlineBuilder, object_parts};
+use fw_bytes::{Limits, Span, Step};
+use fw_source::plan::{Cost, READ_WHOLE};
+use fw_source::{Buffers, ReadAt, drive_all};
+use fw_tensogram::access::{ObjectFrame, ReadHead, ReadMachine, ReadSlice, run};
+use fw_tensogram::frame::{FrameRef, ObjectRef};
 use fw_tensogram::{
-    DataObjectDescriptor, DecodeOptions, DecodedObject, GlobalMetadata, MetadataMap, TensogramError, Value, scan_source,
+    DataObjectDescriptor, DecodeOptions, DecodedObject, GlobalMetadata, MetadataMap, ReadSurvey, ScanOptions,
+    TensogramError, Value, scan_source,
 };
 use fw_tensor::{ByteOrder, Selection};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,17 +40,12 @@ pub(super) struct MessagesFile<S> {
 
 /// Opens the messages of a source; `name` is for errors.
 pub(super) fn open<S: ReadAt + Send + Sync>(source: S, name: &str) -> Result<MessagesFile<S>, ConvertError> {
-    let spans = scan_source(&source, &Default::default())?;
+    let spans = scan_source(&source, &ScanOptions::of(&source.cost()))?;
     if spans.is_empty() {
         let message = format!("{name}: contains no Tensogram message");
         return Err(ConvertError::format("no_message", message, None));
     }
-    let mut reading = Reading::default();
-    for (number, span) in spans.iter().enumerate() {
-        let message = Message { source: &source, span: *span };
-        let placed = |error: TensogramError| error.shifted(span.start).on(format!("message[{number}]"));
-        reading.message(number, &message).map_err(placed)?;
-    }
+    let mut reading = Reading::of(&source, &spans)?;
     let outside = source.len()?.saturating_sub(spans.iter().map(|span| span.len()).sum());
     if outside > 0 {
         let what = format!("{outside} bytes are not part of any readable message; run fw validate for details");
@@ -112,18 +110,26 @@ impl<S: ReadAt + Send + Sync> TensorFile for MessagesFile<S> {
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {
-        self.verify(index)?;
         match self.entries.get(index) {
-            Some(Entry { span: Some(span), .. }) => stream_range(&self.source, *span, take),
-            _ => take(&self.decoded(index)?),
+            Some(Entry { span: Some(span), .. }) if !self.fetches_once(*span) => {
+                self.verify(index)?;
+                stream_range(&self.source, *span, take)
+            }
+            _ => take(&self.data(index)?),
         }
     }
 
     fn data(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
         let Some(Entry { span: Some(span), .. }) = self.entries.get(index) else {
-            self.verify(index)?;
-            return self.decoded(index);
+            let frame = self.fetched(index)?;
+            self.verify_in(&frame, index)?;
+            return self.decode(frame, index);
         };
+        if self.fetches_once(*span) {
+            let frame = self.fetched(index)?;
+            self.verify_in(&frame, index)?;
+            return Ok(frame.part(*span));
+        }
         // The walk proved that the file has these bytes.
         let mut data = Vec::with_capacity(usize::try_from(span.len()).map_err(io::Error::other)?);
         self.stream(index, &mut |piece| {
@@ -139,7 +145,7 @@ impl<S: ReadAt + Send + Sync> TensorFile for MessagesFile<S> {
             Some(span) => slice_range(&self.source, entry, span, selection),
             None => match self.places.get(index) {
                 Some(Some((message, object))) => self.part(*message, *object, selection),
-                _ => cut(entry, &self.decoded(index)?, selection),
+                _ => cut(entry, &self.decode(self.fetched(index)?, index)?, selection),
             },
         }
     }
@@ -156,24 +162,46 @@ impl<S: ReadAt + Send + Sync> TensorFile for MessagesFile<S> {
 impl<S: ReadAt> MessagesFile<S> {
     /// Compares the digest of an object with its bytes, where it has one.
     pub(super) fn verify(&self, index: usize) -> Result<(), ConvertError> {
-        let frame = self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
-        object::verify(&self.source, frame.span(), || self.place(index))
+        self.verify_in(&self.source, index)
+    }
+
+    /// The same with the bytes of `source`, which has the whole frame.
+    fn verify_in(&self, source: &impl ReadAt, index: usize) -> Result<(), ConvertError> {
+        object::verify(source, self.frame(index)?.span(), || self.place(index))
+    }
+
+    fn frame(&self, index: usize) -> Result<&FrameRef, ConvertError> {
+        self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))
+    }
+
+    /// Whether elements that stand in the file as they are come with their frame, in one go: verifying a digest first reads
+    /// everything twice, which takes no time from a file and much from a store.
+    fn fetches_once(&self, span: Span) -> bool {
+        self.source.cost().in_flight > 1 && span.len() <= READ_WHOLE
+    }
+
+    /// The frame of an object. The walk proved that the file has these bytes.
+    fn fetched(&self, index: usize) -> Result<Fetched, ConvertError> {
+        let span = self.frame(index)?.span();
+        let mut bytes = vec![0; usize::try_from(span.len()).map_err(io::Error::other)?];
+        self.source.read_exact_at(span.start, &mut bytes)?;
+        Ok(Fetched { start: span.start, bytes })
     }
 
     /// The metadata of a message, with the keys of each object's preceder.
     pub(super) fn global_metadata(&self, number: usize) -> Result<GlobalMetadata, ConvertError> {
         let span = self.messages.get(number).copied().unwrap_or_default();
         let message = Message { source: &self.source, span };
-        let read = message.outline(&mut Buffers::new()).and_then(|outline| message.metadata(&outline));
+        let mut buffers = Buffers::new();
+        let read = message.outline(&mut buffers).and_then(|outline| message.metadata(&outline, &mut buffers));
         Ok(read.map_err(|error| error.shifted(span.start).on(format!("message[{number}]")))?)
     }
 
     /// What an object is, as its file has it.
     pub(super) fn descriptor(&self, index: usize) -> Result<DataObjectDescriptor, ConvertError> {
-        let frame = self.frames.get(index).ok_or_else(|| ConvertError::NotFound(format!("#{index}")))?;
         // Positions are those of the file, of which the frame is a part.
         let whole = Message { source: &self.source, span: Span::new(0, self.source.len()?) };
-        Ok(whole.object(&ObjectRef { frame: *frame, preceder: None }, &mut Buffers::new())?.0)
+        Ok(whole.object(self.frame(index)?, &mut Buffers::new())?.0)
     }
 
     /// An object by its place, with its name: `message 3, object 1 ("2t")`.
@@ -197,17 +225,11 @@ impl<S: ReadAt> MessagesFile<S> {
     }
 
     /// The elements of one object, little endian.
-    fn decoded(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
-        let (Some(frame), Some((message, object))) = (self.frames.get(index), self.numbers.get(index)) else {
-            return Err(ConvertError::NotFound(format!("#{index}")));
-        };
-        let span = frame.span();
-        // The walk proved that the file has these bytes.
-        let mut bytes = vec![0; usize::try_from(span.len()).map_err(io::Error::other)?];
-        self.source.read_exact_at(span.start, &mut bytes)?;
+    fn decode(&self, fetched: Fetched, index: usize) -> Result<Vec<u8>, ConvertError> {
+        let (message, object) = self.numbers.get(index).copied().unwrap_or_default();
         let mut buffers = Buffers::new();
-        buffers.insert(span.start, bytes);
-        let frame = ObjectFrame { index: *object, frame: *frame };
+        buffers.insert(fetched.start, fetched.bytes);
+        let frame = ObjectFrame { index: object, frame: *self.frame(index)? };
         let decoded = frame.decode(&buffers, &DecodeOptions::default());
         let DecodedObject { descriptor, bytes: mut data } =
             decoded.map_err(|error| error.on(format!("message[{message}]")))?;
@@ -268,20 +290,48 @@ struct Object {
 }
 
 impl Reading {
-    fn message(&mut self, number: usize, message: &Message<'_>) -> Result<(), TensogramError> {
-        let mut buffers = Buffers::new();
-        let outline = message.outline(&mut buffers)?;
-        let metadata = message.metadata(&outline)?;
+    /// Reads what the messages at `spans` say, frame after frame. Where requests take long, all that describes a number of
+    /// messages is asked for together first.
+    fn of(source: &impl ReadAt, spans: &[Span]) -> Result<Self, TensogramError> {
+        let mut reading = Self::default();
+        let is_far = source.cost().in_flight > 1;
+        if is_far {
+            source.prepare((spans.len().div_ceil(TOGETHER) as u64).saturating_mul(ROUNDS))?;
+        }
+        let mut number = 0;
+        for some in spans.chunks(TOGETHER) {
+            let mut fetched = Buffers::new();
+            if is_far {
+                let limits = Limits::default();
+                let mut surveys: Vec<_> = some.iter().map(|span| ReadSurvey::new(*span, limits)).collect();
+                drive_all::<_, TensogramError>(source, &mut fetched, some.len(), |place, have| {
+                    surveys.get_mut(place).map_or(Ok(Step::need(Span::default())), |survey| survey.poll(have))
+                })?;
+            }
+            for span in some {
+                let message = Message { source, span: *span };
+                let placed = |error: TensogramError| error.shifted(span.start).on(format!("message[{number}]"));
+                reading.message(number, &message, &mut fetched).map_err(placed)?;
+                fetched.release_before(span.end);
+                number += 1;
+            }
+        }
+        Ok(reading)
+    }
+
+    fn message(&mut self, number: usize, message: &Message<'_>, buffers: &mut Buffers) -> Result<(), TensogramError> {
+        let outline = message.outline(buffers)?;
+        let metadata = message.metadata(&outline, buffers)?;
         for (place, found) in outline.objects.iter().enumerate() {
             let object = message
-                .object(found, &mut buffers)
+                .object(&found.frame, buffers)
                 .and_then(|(descriptor, region)| {
                     Object::new((number, place), message, found, &metadata, descriptor, region)
                 })
                 .map_err(|error| error.on(format!("object[{place}]")));
             match object {
                 Ok(object) => self.objects.push(object),
-                Err(error @ TensogramError::Io(_)) => return Err(error),
+                Err(error) if error.is_io() => return Err(error),
                 // The others can be read.
                 Err(error) => {
                     let (name, code) = (format!("message {number}, object {place}"), Some(error.code()));
@@ -351,81 +401,38 @@ impl Object {
     }
 }
 
-/// One message of the file, read range by range; positions count from its first byte.
-struct Message<'a> {
-    source: &'a dyn ReadAt,
-    span: Span,
+/// The frame of an object, with its place in the file.
+struct Fetched {
+    start: u64,
+    bytes: Vec<u8>,
 }
 
-impl ReadAt for Message<'_> {
+impl Fetched {
+    /// The bytes at `span` of the file, which lies in the frame.
+    fn part(mut self, span: Span) -> Vec<u8> {
+        let within = |position: u64| (position.saturating_sub(self.start) as usize).min(self.bytes.len());
+        let (start, end) = (within(span.start), within(span.end));
+        self.bytes.truncate(end);
+        self.bytes.drain(..start.min(end));
+        self.bytes
+    }
+}
+
+impl ReadAt for Fetched {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.span.len())
+        Ok(self.start.saturating_add(self.bytes.len() as u64))
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.source.read_exact_at(self.span.start.saturating_add(offset), buffer)
+        self.bytes[..].read_exact_at(offset.saturating_sub(self.start), buffer)
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
     }
 }
 
-impl Message<'_> {
-    fn in_file(&self, span: Span) -> Span {
-        Span::new(self.span.start.saturating_add(span.start), self.span.start.saturating_add(span.end))
-    }
-
-    fn outline(&self, buffers: &mut Buffers) -> Result<Outline, TensogramError> {
-        let mut builder = OutlineBuilder::new(self.span.len(), Limits::default());
-        drive(self, buffers, |have| builder.poll(have))
-    }
-
-    /// The last metadata frame, with the keys of each object's preceder on top.
-    fn metadata(&self, outline: &Outline) -> Result<GlobalMetadata, TensogramError> {
-        let mut metadata = match outline.metadata() {
-            Some(frame) => self.metadata_frame(&frame)?,
-            None => GlobalMetadata::default(),
-        };
-        let (entries, objects) = (metadata.base.len(), outline.objects.len());
-        if entries > objects {
-            // Which object was lost cannot be told, and so not what the others are called.
-            let text = format!("{entries} base entries for {objects} objects; run fw recover to save what is intact");
-            let fault = fw_tensogram::Fault::format("base_count_exceeds_objects", text);
-            return Err(TensogramError::Metadata(fault));
-        }
-        metadata.base.resize_with(objects, Default::default);
-        for (entry, object) in metadata.base.iter_mut().zip(&outline.objects) {
-            if let Some(preceder) = &object.preceder {
-                entry.extend(self.metadata_frame(preceder)?.base.into_iter().flatten());
-            }
-        }
-        Ok(metadata)
-    }
-
-    fn metadata_frame(&self, frame: &FrameRef) -> Result<GlobalMetadata, TensogramError> {
-        GlobalMetadata::from_cbor(&self.bytes(frame.body())?, frame.body().start, &Limits::default())
-    }
-
-    fn object(
-        &self,
-        object: &ObjectRef,
-        buffers: &mut Buffers,
-    ) -> Result<(DataObjectDescriptor, Span), TensogramError> {
-        let parts = drive(self, buffers, |have| object_parts(&object.frame, have))?;
-        buffers.release_before(object.frame.end());
-        let cbor = self.bytes(parts.descriptor)?;
-        let descriptor = DataObjectDescriptor::from_cbor(&cbor, parts.descriptor.start, &Limits::default())?;
-        Ok((descriptor, parts.region))
-    }
-
-    /// Bytes of the message, which the walk proved to exist.
-    fn bytes(&self, span: Span) -> Result<Vec<u8>, TensogramError> {
-        let limit = Limits::default().metadata_len;
-        if span.len() > limit {
-            let message = format!("metadata of {} bytes is above the limit of {limit}", span.len());
-            return Err(TensogramError::Metadata(
-                fw_tensogram::Fault::limit("limit_metadata_len", message).at(span.start),
-            ));
-        }
-        let mut bytes = vec![0; usize::try_from(span.len()).map_err(io::Error::other)?];
-        self.read_exact_at(span.start, &mut bytes)?;
-        Ok(bytes)
-    }
-}
+/// Messages that are asked about together, from a store.
+const TOGETHER: usize = 64;
+/// Rounds of requests that this takes.
+const ROUNDS: u64 = 4;
