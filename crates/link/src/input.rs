@@ -171,9 +171,10 @@ impl Reader {
             let failure = match opener.open().await {
                 Ok((transport, peer)) => {
                     self.answer(transport.local());
-                    pauses = Pauses::new(self.retry);
                     let ended = self.connected(transport, peer, connection).await;
                     connection += 1;
+                    // Patience begins when the link breaks, however long it was open.
+                    pauses = Pauses::new(self.retry);
                     let again = self.address.is_live() && self.retry != Retry::Never;
                     match ended {
                         Ended::Unwanted => return Ok(()),

@@ -115,6 +115,27 @@ fn first_attempts() {
     assert_eq!(unknown.code(), "link_unavailable", "{unknown}");
 }
 
+/// How long a link is tried again counts from when it broke, not from when it was opened.
+#[test]
+fn patience_begins_with_the_break() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut input = input(&format!("tcp:{}?retry=1s", listener.local_addr().unwrap()));
+    let (peer, _) = listener.accept().unwrap();
+    std::thread::sleep(Duration::from_millis(1300));
+    drop(peer);
+    listener.set_nonblocking(true).unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    let mut peer = loop {
+        match listener.accept() {
+            Ok((peer, _)) => break peer,
+            Err(_) => assert!(Instant::now() < deadline, "the link was given up"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    peer.write_all(b"again").unwrap();
+    assert_eq!(collect(&mut input, 5).0, [(1, b"again".to_vec())]);
+}
+
 #[test]
 fn tcp_listens_for_one_peer_after_the_other() {
     let mut input = input("tcp-listen:127.0.0.1:0");
