@@ -2,7 +2,7 @@
 
 use crate::args::{FrameSelect, Packing};
 use crate::commands::schema;
-use crate::exit::{Failure, Usage};
+use crate::exit::{Failure, Usage, aside};
 use crate::input;
 use anyhow::{Context, Result, bail};
 use framewright::convert::{Clock, Format, FrameFilter};
@@ -13,7 +13,9 @@ use framewright::structframe::{BadChecksum, Event, Framing, MessageInfo};
 use std::fs::File;
 use std::io::{Read, Stdin};
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Bytes as they come.
 pub(crate) struct Feed {
@@ -25,6 +27,30 @@ pub(crate) struct Feed {
     timed: bool,
     /// What pipes and devices are read into.
     chunk: Vec<u8>,
+    /// When live input ends, although its source goes on.
+    ending: Ending,
+}
+
+/// An end that the reader sets.
+#[derive(Default)]
+struct Ending {
+    deadline: Option<Instant>,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Ending {
+    fn is_due(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// How long nothing needs to be looked at, and no longer than that.
+    #[cfg(feature = "link")]
+    fn patience(&self, timeout: Option<Duration>) -> Option<Duration> {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let pulse = self.stop.as_ref().map(|_| crate::links::PULSE);
+        [timeout, left, pulse].into_iter().flatten().min()
+    }
 }
 
 enum Source {
@@ -68,7 +94,14 @@ impl Feed {
     /// # Errors
     /// When it cannot be opened.
     pub(crate) fn open(path: &Path, command: &str, timed: bool) -> Result<Self> {
-        let feed = |name: String, source| Self { name, source, held: Vec::new(), timed, chunk: vec![0; CHUNK] };
+        let feed = |name: String, source| Self {
+            name,
+            source,
+            held: Vec::new(),
+            timed,
+            chunk: vec![0; CHUNK],
+            ending: Ending::default(),
+        };
         if path == Path::new("-") {
             return Ok(feed("standard input".to_owned(), Source::Pipe(std::io::stdin())));
         }
@@ -89,6 +122,23 @@ impl Feed {
         let regular = file.metadata().with_context(|| name.clone())?.is_file();
         let source = if regular { Source::Capture(Capture::open(path)?) } else { Source::Device(file) };
         Ok(feed(name, source))
+    }
+
+    /// Ends live input after this long. Pipes and devices are looked at when data arrives, links at once.
+    pub(crate) fn ends_after(&mut self, limit: Option<Duration>) {
+        self.ending.deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    }
+
+    /// Ends live input when Ctrl-C is pressed, so that what is printed at the end is printed.
+    ///
+    /// # Errors
+    /// When signals cannot be caught.
+    pub(crate) fn ends_on_interrupt(&mut self) -> Result<()> {
+        #[cfg(feature = "link")]
+        if self.is_live() {
+            self.ending.stop = Some(crate::links::interrupted()?);
+        }
+        Ok(())
     }
 
     /// What to call it in messages.
@@ -177,6 +227,9 @@ impl Feed {
                 held.push(Held { bytes: piece.bytes.to_vec(), time: piece.time, stream: piece.stream });
                 Ok(())
             })?;
+            if step == Step::Idle {
+                continue;
+            }
             let enough = if self.is_live() { PATIENCE } else { CHUNK };
             let done = step == Step::End || sample.len() >= enough;
             // Whoever watches a live stream does not wait for all of the sample, if what is there speaks clearly.
@@ -187,13 +240,21 @@ impl Feed {
                     return Ok(Some(found.framing));
                 }
                 None if !done => {}
-                None if sample.is_empty() => return Ok(None),
+                None if sample.is_empty() => {
+                    if self.is_live() {
+                        aside(format_args!("fw: {}: no data arrived\n", self.name));
+                    }
+                    return Ok(None);
+                }
                 None => return Err(undetected(&self.name, &sample, sample.len() as u64)),
             }
         }
     }
 
     fn read(&mut self, timeout: Option<Duration>, take: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<Step> {
+        if self.ending.is_due() {
+            return Ok(Step::End);
+        }
         let chunk = &mut self.chunk;
         let read = match &mut self.source {
             Source::Pipe(pipe) => pipe.read(chunk),
@@ -208,7 +269,10 @@ impl Feed {
                 return Ok(Step::Data);
             }
             #[cfg(feature = "link")]
-            Source::Link(link) => return link.step(timeout, self.timed, take),
+            Source::Link(link) => {
+                let step = link.step(self.ending.patience(timeout), self.timed, take)?;
+                return Ok(if step == Step::Idle && self.ending.is_due() { Step::End } else { step });
+            }
         };
         let _ = (timeout, self.timed);
         match read.with_context(|| self.name.clone())? {

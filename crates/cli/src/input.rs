@@ -49,7 +49,10 @@ impl Input {
         let path = match word(file) {
             Word::Link(address) => {
                 #[cfg(feature = "link")]
-                return Self::copied("link", address.to_owned(), |copy| crate::links::spool(address, copy));
+                return crate::links::spool(address).and_then(|recording| {
+                    let recorded = recording.path().join(crate::links::SPOOL);
+                    Self::copied("link", address.to_owned(), |copy| Ok(std::fs::rename(recorded, copy)?))
+                });
                 #[cfg(not(feature = "link"))]
                 return Err(no_links(address));
             }

@@ -5,8 +5,8 @@ use crate::frames::{Piece, Step};
 use crate::render::Progress;
 use anyhow::Result;
 use framewright::link::{Address, Batch, Event, Input, InputOptions, Retry, Wait};
-use std::io::Write;
-use std::path::Path;
+use framewright::recording::{Recorder, RecorderOptions};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A link that is read as data arrives.
@@ -96,21 +96,91 @@ impl LinkFeed {
     }
 }
 
-/// Puts everything that a link delivers, until the other side closes it, into a file.
+/// Records everything that a link delivers into [`SPOOL`] of a new directory, until the other side closes it or Ctrl-C is pressed.
+///
+/// The directory is not one that signals remove: a signal is the end of the link here, and not of the program.
 ///
 /// # Errors
 /// When the link cannot be opened or breaks, or the file cannot be written.
-pub(crate) fn spool(address: &str, copy: &Path) -> Result<()> {
+pub(crate) fn spool(address: &str) -> Result<tempfile::TempDir> {
     let mut feed = LinkFeed::open_with(address, &InputOptions::default().with_retry(Retry::Never))?;
-    let (progress, mut copy, mut done) = (Progress::bytes(), std::fs::File::create(copy)?, 0);
+    let stop = Interrupt::new()?;
+    let folder = tempfile::tempdir()?;
+    // Blocks are for those who read while others write.
+    let options = RecorderOptions::new(address).with_blocks(BLOCK, Duration::MAX);
+    let (progress, mut recorder, mut done) =
+        (Progress::bytes(), Recorder::create_file(folder.path().join(SPOOL), options)?, 0);
     loop {
-        let (wait, batch) = feed.next(None)?;
-        if wait == Wait::End {
-            return Ok(());
-        }
-        copy.write_all(batch.bytes())?;
+        let (wait, batch) = feed.next(Some(PULSE))?;
+        take(&mut recorder, batch)?;
         done += batch.bytes().len() as u64;
         progress.show(done, 0, address);
+        if wait == Wait::End || stop.came() {
+            recorder.finish()?;
+            return Ok(folder);
+        }
+    }
+}
+
+/// The recording in the directory of [`spool`].
+pub(crate) const SPOOL: &str = "link.tgm";
+
+/// Records what arrived, and what could not be kept of it.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn take(recorder: &mut Recorder, batch: &Batch) -> Result<()> {
+    for chunk in batch.chunks() {
+        recorder.push(chunk.time, chunk.connection, chunk.bytes)?;
+    }
+    if batch.dropped() > 0 {
+        // After these pieces and before the next ones.
+        recorder.flush()?;
+        recorder.drop_bytes(batch.dropped());
+    }
+    Ok(())
+}
+
+/// How often a quiet link is looked at.
+pub(crate) const PULSE: Duration = Duration::from_millis(100);
+/// Bytes of a link that are written down at once.
+const BLOCK: usize = 1 << 20;
+
+/// Watches for SIGINT and SIGTERM until it is dropped; then they end the process as before.
+struct Interrupt {
+    came: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    #[cfg(unix)]
+    handlers: Vec<signal_hook::SigId>,
+}
+
+impl Interrupt {
+    #[cfg(unix)]
+    fn new() -> Result<Self> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        let mut found = Self { came: std::sync::Arc::default(), handlers: Vec::new() };
+        for signal in [SIGINT, SIGTERM] {
+            found.handlers.push(signal_hook::flag::register_conditional_default(signal, found.came.clone())?);
+            found.handlers.push(signal_hook::flag::register(signal, found.came.clone())?);
+        }
+        Ok(found)
+    }
+
+    #[cfg(not(unix))]
+    fn new() -> Result<Self> {
+        Ok(Self { came: std::sync::Arc::default() })
+    }
+
+    fn came(&self) -> bool {
+        self.came.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        for handler in self.handlers.drain(..) {
+            signal_hook::low_level::unregister(handler);
+        }
     }
 }
 

@@ -65,7 +65,8 @@ pub(crate) struct Convert {
     /// Keep a digest of every tensor in a BinTensors file
     #[arg(long, value_enum, value_name = "ALGORITHM")]
     pub(crate) digests: Option<Digest>,
-    /// The schema of a struct-frame capture, which becomes Tensogram, MCAP, Parquet, Arrow or CSV
+    /// The schema of a struct-frame capture, which becomes Tensogram, MCAP, Parquet, Arrow or CSV [default: the one in the
+    /// recording]
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
@@ -73,16 +74,19 @@ pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) profile: Profile,
     /// Convert only this message of a capture, by name or id; may be repeated
-    #[arg(long, short, value_name = "NAME", requires = "schema")]
+    #[arg(long, short, value_name = "NAME")]
     pub(crate) message: Vec<String>,
     #[command(flatten)]
     pub(crate) select: super::FrameSelect,
     /// Take the times of a capture from this field, in UNIT: s (default), ms, us or ns
-    #[arg(long, value_name = "FIELD[:UNIT]", requires = "schema")]
+    #[arg(long, value_name = "FIELD[:UNIT]")]
     pub(crate) time: Option<String>,
     /// Write the enums of a capture as numbers instead of names (Parquet, Arrow, CSV)
-    #[arg(long, requires = "schema")]
+    #[arg(long)]
     pub(crate) enum_numbers: bool,
+    /// Also print statistics of every field of a capture, which is read once more for that
+    #[arg(long)]
+    pub(crate) fields: bool,
     /// How strictly a BinTensors input is read [default: default]
     #[arg(long, value_enum, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
@@ -105,6 +109,22 @@ pub(crate) struct Convert {
     pub(crate) sync: bool,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+impl Convert {
+    /// An option that only captures take, where one was given.
+    pub(crate) fn capture_option(&self) -> Option<&'static str> {
+        let given = [
+            ("--where", !self.select.is_empty()),
+            ("--no-packed", self.packing.no_packed),
+            ("--profile", self.profile.profile.is_some()),
+            ("--message", !self.message.is_empty()),
+            ("--time", self.time.is_some()),
+            ("--enum-numbers", self.enum_numbers),
+            ("--fields", self.fields),
+        ];
+        given.into_iter().find_map(|(option, given)| given.then_some(option))
+    }
 }
 
 /// What a conversion writes.

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use framewright::codegen::Lang;
-use framewright::query::Where;
+use framewright::query::{Path, Segment, Where};
 use framewright::schema::Variable;
 use std::path::PathBuf;
 
@@ -27,6 +27,12 @@ impl FrameSelect {
     /// All conditions.
     pub(crate) fn filter(&self) -> Where {
         self.clauses.iter().flat_map(|one| one.clauses().iter().cloned()).collect()
+    }
+
+    /// Whether a condition is about the time of arrival.
+    pub(crate) fn asks_for_times(&self) -> bool {
+        let is_time = |path: &Path| matches!(path.segments(), [Segment::Key(name)] if name == "time");
+        self.clauses.iter().any(|one| one.clauses().iter().any(|clause| is_time(clause.path())))
     }
 
     /// True without conditions.
@@ -62,6 +68,7 @@ impl Packing {
                         Examples:\n  fw decode flight.bin --schema robot.sf\n  \
                         fw decode flight.bin -s robot.sf --message Pose --table\n  \
                         fw decode flight.bin -s robot.sf --where 'Gps.fix>=3'\n  \
+                        fw decode tcp:robot:7000 -s robot.sf --fields --for 10s\n  \
                         fw decode 'serial:/dev/ttyUSB0?baud=921600' -s robot.sf | jq .values\n  \
                         fw decode tcp:robot:7000 -s robot.sf --host-time\n  fw decode flight/ --message Pose"
 )]
@@ -86,6 +93,12 @@ pub(crate) struct Decode {
     /// Print one table per message type at the end of the input
     #[arg(long)]
     pub(crate) table: bool,
+    /// Print statistics of every field at the end of the input, instead of frames
+    #[arg(long, conflicts_with_all = ["table", "host_time", "enum_numbers"])]
+    pub(crate) fields: bool,
+    /// Stop reading a link or a pipe after this long
+    #[arg(long = "for", value_name = "DURATION", value_parser = super::duration)]
+    pub(crate) limit: Option<std::time::Duration>,
     /// Reject payloads whose length or counts do not match the schema
     #[arg(long)]
     pub(crate) strict: bool,
@@ -95,7 +108,7 @@ pub(crate) struct Decode {
     /// Show when each frame arrived, by the clock of the host: of recordings and live input
     #[arg(long)]
     pub(crate) host_time: bool,
-    /// Print lines of JSON (the default)
+    /// Print JSON: lines (the default), or a report with --fields
     #[arg(long, conflicts_with = "table")]
     pub(crate) json: bool,
 }
@@ -138,18 +151,19 @@ pub(crate) struct Encode {
     after_help = "Clients connect to the URL that the command prints: in Foxglove, Open connection, Foxglove WebSocket. Each message \
                         type is a topic of protobuf messages; where the profile has systems and components, each of them has topics of its \
                         own. The time of a message is that of its arrival, or the field that --time names.\n\n\
-                        Examples:\n  fw bridge /dev/ttyUSB0 --foxglove -s robot.sf -p standard\n  \
+                        Examples:\n  fw bridge 'serial:/dev/ttyUSB0?baud=921600' --foxglove -s robot.sf\n  fw bridge tcp:robot:7000 --foxglove -s robot.sf\n  \
                         nc robot 7000 | fw bridge - --foxglove -s robot.sf --where 'Gps.fix>=3'"
 )]
 pub(crate) struct Bridge {
-    /// The capture, a device or a pipe, or - for standard input
+    /// The capture, a recording, the address of a link such as tcp:robot:7000, or - for standard input
+    #[arg(value_name = "CAPTURE")]
     pub(crate) file: PathBuf,
     /// Serve the Foxglove WebSocket protocol
     #[arg(long, required = true)]
     pub(crate) foxglove: bool,
-    /// The schema
+    /// The schema [default: the one in the recording]
     #[arg(long, short, value_name = "SCHEMA")]
-    pub(crate) schema: PathBuf,
+    pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) packing: Packing,
     #[command(flatten)]

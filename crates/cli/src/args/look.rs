@@ -250,7 +250,7 @@ pub(crate) enum PlotTheme {
 pub(crate) struct Info {
     #[arg(help = FILES, required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The schema of a struct-frame capture
+    /// The schema of a struct-frame capture [default: the one in the recording]
     #[arg(long, short, value_name = "SCHEMA")]
     pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
@@ -272,10 +272,24 @@ pub(crate) struct Info {
     #[command(flatten)]
     pub(crate) select: super::FrameSelect,
     /// Show statistics of every field of a capture
-    #[arg(long, requires = "schema")]
+    #[arg(long)]
     pub(crate) fields: bool,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+impl Info {
+    /// An option that only captures take, where one was given.
+    pub(crate) fn capture_option(&self) -> Option<&'static str> {
+        let given = [
+            ("--no-packed", self.packing.no_packed),
+            ("--where", !self.select.is_empty()),
+            ("--profile", self.profile.profile.is_some()),
+            ("--time", self.time.is_some()),
+            ("--fields", self.fields),
+        ];
+        given.into_iter().find_map(|(option, given)| given.then_some(option))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -8,11 +8,12 @@ use crate::render::count;
 use anyhow::Result;
 use framewright::convert::{CaptureOptions, ConvertError, RowReader};
 use framewright::dynamic::{Codec, FrameCodec, message_infos};
+use framewright::recording::now;
 use framewright::structframe::Event;
 #[cfg(feature = "telemetry")]
 use framewright::telemetry::Bridge;
 use serde_json::json;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 #[cfg(not(feature = "telemetry"))]
 use without::Bridge;
 
@@ -26,7 +27,8 @@ use without::Bridge;
     )
 )]
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    let schema = match schema::compiled(&args.schema, args.packing)? {
+    let mut feed = Feed::open(&args.file, "bridge", true)?;
+    let schema = match feed.schema(args.schema.as_deref(), args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("bridge", args.json, &faults),
     };
@@ -34,7 +36,6 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         .with_messages(chosen(&schema, &args.message)?)
         .with_filter(filter(&schema, &args.select)?)
         .with_clock(clock(args.time.as_deref())?);
-    let mut feed = Feed::open(&args.file, "bridge", true)?;
     let mut bridge = Bridge::start(&schema, &args.host, args.port).map_err(ConvertError::from)?;
     let url = bridge.url();
     print(&match args.json {
@@ -69,8 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             stream.finish(|found| event(&mut rows, &mut failed, &found));
             current = piece.stream;
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        rows.arrived(u64::try_from(now.as_nanos()).ok());
+        rows.arrived(piece.time.and_then(|time| u64::try_from(time).ok()).or_else(|| u64::try_from(now()).ok()));
         stream.read(piece.bytes, |found| event(&mut rows, &mut failed, &found));
         Ok(std::mem::replace(&mut failed, Ok(()))?)
     })?;

@@ -1,15 +1,15 @@
 //! `fw convert`: a tensor file in another format, and what was lost.
 
-use super::{convert_capture, print_done, print_report, unclaimed};
+use super::{convert_capture, fields, print, print_done, print_report, unclaimed};
 use crate::args::{CaptureTarget, Convert, Digest, OnMissing, Target};
 use crate::exit::{Failure, Outcome, Usage, aside};
-use crate::input::Input;
+use crate::input::{Input, Word, word};
 use crate::render::{Progress, count, parse_size, shown, size};
 use anyhow::Result;
 use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
 use framewright::convert::{
-    CaptureConverted, Codecs, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, MessageBounds, Missing,
-    NanBits, columns_to_frames, convert, holds_capture,
+    CaptureConverted, Codecs, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, MessageBounds,
+    MessageFields, Missing, NanBits, columns_to_frames, convert, holds_capture,
 };
 use framewright::recording::{Capture, is_recording};
 use framewright::source::AtomicFile;
@@ -19,6 +19,13 @@ use std::io::Write;
 use std::sync::Arc;
 
 pub(crate) fn run(args: &Convert) -> Result<Outcome> {
+    // Before a link is read to its end.
+    if let (Word::Link(address), None) = (word(&args.input), &args.schema)
+        && !wants_bytes(args)
+    {
+        let text = format!("{address}: requires --schema\nhint: without a schema, fw record keeps what arrives");
+        return Err(Usage(text).into());
+    }
     let input = Input::capture(&args.input, &args.common.store, "convert")?;
     converted(args, &input).map_err(|error| input.retold(error))
 }
@@ -29,7 +36,14 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     }
     let recording = is_recording(input.path());
     let unnamed = args.to.is_none() && Format::of_name(&args.output).is_none();
-    if recording && (args.to == Some(Target::Frames) || unnamed && CaptureTarget::of_name(&args.output).is_none()) {
+    if recording && wants_bytes(args) {
+        if let Some(option) = args.capture_option() {
+            let text = format!(
+                "{option}: the bytes of a recording are copied as they are\nhint: write a .tgm file, then convert that file to \
+                 frames"
+            );
+            return Err(Usage(text).into());
+        }
         return to_bytes(args, input);
     }
     if args.schema.is_some() || recording {
@@ -48,17 +62,11 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
             format!("only struct-frame captures can be converted to {}, which requires --schema", target.title());
         return Err(Usage(text).into());
     }
-    if !args.select.is_empty() {
-        return Err(Usage("--where is for struct-frame captures and requires --schema".to_owned()).into());
-    }
     if args.to == Some(Target::Frames) || unnamed && holds_capture(input.path()) {
         return to_frames(args, input);
     }
-    if args.packing.no_packed {
-        return Err(Usage("--no-packed is for struct-frame captures and requires --schema".to_owned()).into());
-    }
-    if args.profile.profile.is_some() {
-        return Err(Usage("--profile applies to struct-frame captures and requires --schema".to_owned()).into());
+    if let Some(option) = args.capture_option() {
+        return Err(Usage(format!("{option} is for struct-frame captures and requires --schema")).into());
     }
     let mut options = options(args)?;
     let named = options.format.or_else(|| Format::of_name(&args.output));
@@ -94,6 +102,12 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
 }
 
+/// Whether the output is what a link delivered, without times.
+fn wants_bytes(args: &Convert) -> bool {
+    let unnamed = args.to.is_none() && Format::of_name(&args.output).is_none();
+    args.to == Some(Target::Frames) || unnamed && CaptureTarget::of_name(&args.output).is_none()
+}
+
 /// The bytes of a recording, without times.
 fn to_bytes(args: &Convert, input: &Input) -> Result<Outcome> {
     unclaimed(&args.output, args.force)?;
@@ -124,25 +138,36 @@ fn to_bytes(args: &Convert, input: &Input) -> Result<Outcome> {
 
 /// The capture that a Tensogram file of columns was made from.
 fn to_frames(args: &Convert, input: &Input) -> Result<Outcome> {
-    if args.profile.profile.is_some() {
-        return Err(Usage("--profile: not needed here: the file records its framing".to_owned()).into());
-    }
-    if args.packing.no_packed {
-        return Err(Usage("--no-packed is not needed here: the file records it".to_owned()).into());
+    match args.capture_option() {
+        Some("--profile") => {
+            return Err(Usage("--profile: not needed here: the file records its framing".to_owned()).into());
+        }
+        Some("--no-packed") => {
+            return Err(Usage("--no-packed is not needed here: the file records it".to_owned()).into());
+        }
+        Some(option) => {
+            let text = format!("{option} cannot select among columns\nhint: use it when the columns are made");
+            return Err(Usage(text).into());
+        }
+        None => {}
     }
     unclaimed(&args.output, args.force)?;
     match columns_to_frames(input.path(), &args.output) {
-        Ok(done) => captured(args, &done),
+        Ok(done) => captured(args, &done, None),
         Err(error) => input.named(error),
     }
 }
 
-pub(super) fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcome> {
+pub(super) fn captured(
+    args: &Convert,
+    done: &CaptureConverted,
+    statistics: Option<&[MessageFields]>,
+) -> Result<Outcome> {
     if args.sync {
         framewright::source::sync_directory_of(&done.file)?;
     }
     if args.common.json {
-        let report = json!({
+        let mut report = json!({
             "files": [done.file.display().to_string()],
             "profile": done.framing.to_string(),
             "frames": done.frames,
@@ -151,10 +176,14 @@ pub(super) fn captured(args: &Convert, done: &CaptureConverted) -> Result<Outcom
             "losses": Loss::grouped(&done.losses),
             "notes": [],
         });
+        if let Some(statistics) = statistics {
+            report["fields"] = fields::json(statistics);
+        }
         print_report("convert", true, report)?;
     } else {
         let (frames, columns) = (count(done.frames as usize, "frame"), count(done.columns, "column"));
         print_done(&format!("wrote {}: {frames} ({}), {columns}\n", shown(&done.file), done.framing))?;
+        statistics.map_or(Ok(()), |statistics| print(&fields::text(statistics)))?;
         for group in Loss::grouped(&done.losses) {
             aside(format_args!("fw: {group}\n"));
         }

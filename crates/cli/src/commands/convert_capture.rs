@@ -1,6 +1,6 @@
 //! `fw convert` of a struct-frame capture to the formats of other tools, and of MCAP to columns.
 
-use super::{print_done, print_report, schema, unclaimed};
+use super::{fields, print, print_done, print_report, schema, unclaimed};
 use crate::args::{CaptureTarget, Convert, Target};
 use crate::exit::{Outcome, Usage, aside};
 use crate::frames::{chosen, clock, filter};
@@ -8,8 +8,8 @@ use crate::input::Input;
 use crate::render::count;
 use anyhow::Result;
 use framewright::convert::{
-    CaptureInput, CaptureOptions, ConvertError, Csv, Format, Loss, TableFormat, capture_to_columns, frames_to_tables,
-    table_files,
+    CaptureInput, CaptureOptions, ConvertError, Csv, FieldStats, Format, Loss, MessageFields, TableFormat,
+    capture_to_columns, each_row, frames_to_tables, table_files,
 };
 use framewright::dynamic::EnumStyle;
 use framewright::recording::Recording;
@@ -55,7 +55,10 @@ pub(super) fn run(args: &Convert, input: &Input) -> Result<Outcome> {
             }
             unclaimed(&args.output, args.force)?;
             match capture_to_columns(capture, &args.output, &schema, &options) {
-                Ok(done) => super::convert::captured(args, &done),
+                Ok(done) => {
+                    let statistics = statistics(args, input, &schema, &options)?;
+                    super::convert::captured(args, &done, statistics.as_deref())
+                }
                 Err(error) => input.named(error),
             }
         }
@@ -64,8 +67,27 @@ pub(super) fn run(args: &Convert, input: &Input) -> Result<Outcome> {
     }
 }
 
+/// Statistics of the fields of what was selected, where they are wanted.
+fn statistics(
+    args: &Convert,
+    input: &Input,
+    schema: &Schema,
+    options: &CaptureOptions,
+) -> Result<Option<Vec<MessageFields>>> {
+    if !args.fields {
+        return Ok(None);
+    }
+    let mut stats = FieldStats::new();
+    each_row(CaptureInput::open(input.path())?, schema, options, &mut |row| {
+        stats.add(schema, row);
+        Ok(())
+    })?;
+    Ok(Some(stats.finish()))
+}
+
 /// The words and the exit code of a finished conversion.
 struct Done {
+    statistics: Option<Vec<MessageFields>>,
     files: Vec<PathBuf>,
     words: String,
     report: Json,
@@ -82,9 +104,13 @@ fn tell(args: &Convert, done: &Done) -> Result<Outcome> {
         report["files"] = done.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().into();
         report["losses"] = json!(Loss::grouped(&done.losses));
         report["notes"] = json!(Loss::grouped(&done.notes));
+        if let Some(statistics) = &done.statistics {
+            report["fields"] = fields::json(statistics);
+        }
         print_report("convert", true, report)?;
     } else {
         print_done(&done.words)?;
+        done.statistics.as_ref().map_or(Ok(()), |statistics| print(&fields::text(statistics)))?;
         for group in Loss::grouped(&done.losses).iter().chain(&Loss::grouped(&done.notes)) {
             aside(format_args!("fw: {group}\n"));
         }
@@ -122,7 +148,8 @@ fn tables(
     let report = json!({ "profile": done.framing.to_string(), "frames": done.frames, "selected": done.selected,
         "bytes": done.bytes, "tables": tables.collect::<Vec<_>>() });
     let files = done.files.into_iter().map(|(file, ..)| file).collect();
-    tell(args, &Done { files, words, report, losses: done.losses, notes: Vec::new() })
+    let statistics = statistics(args, input, schema, options)?;
+    tell(args, &Done { statistics, files, words, report, losses: done.losses, notes: Vec::new() })
 }
 
 #[cfg(feature = "telemetry")]
@@ -150,7 +177,8 @@ fn telemetry(
     let words = format!("wrote {}: {messages} in {channels} ({})\n", done.file.display(), done.framing);
     let report = json!({ "profile": done.framing.to_string(), "frames": done.frames, "selected": done.selected,
         "bytes": done.bytes, "channels": done.channels });
-    tell(args, &Done { files: vec![done.file], words, report, losses: done.losses, notes: done.notes })
+    let statistics = statistics(args, input, schema, options)?;
+    tell(args, &Done { statistics, files: vec![done.file], words, report, losses: done.losses, notes: done.notes })
 }
 
 #[cfg(not(feature = "telemetry"))]
@@ -183,6 +211,9 @@ pub(super) fn from_mcap(args: &Convert, input: &Input) -> Result<Outcome> {
                     another format";
         return Err(Usage(text.to_owned()).into());
     }
+    if let Some(option) = args.capture_option() {
+        return Err(Usage(format!("{option} is for struct-frame captures; {} is an MCAP file", input.name())).into());
+    }
     unclaimed(&args.output, args.force)?;
     let done = match framewright::telemetry::mcap_to_columns(input.path(), &args.output) {
         Ok(done) => done,
@@ -192,7 +223,8 @@ pub(super) fn from_mcap(args: &Convert, input: &Input) -> Result<Outcome> {
     let words =
         format!("wrote {}: {messages} of {}, {columns}\n", done.file.display(), count(done.channels, "channel"));
     let report = json!({ "messages": done.messages, "channels": done.channels, "columns": done.columns });
-    tell(args, &Done { files: vec![done.file], words, report, losses: done.losses, notes: Vec::new() })
+    let files = vec![done.file];
+    tell(args, &Done { statistics: None, files, words, report, losses: done.losses, notes: Vec::new() })
 }
 
 #[cfg(not(feature = "telemetry"))]

@@ -1,21 +1,32 @@
 //! `fw decode`: the frames of a capture or a live stream, a line of JSON each, or a table per message type.
 
-use super::schema;
+use super::summary::Sources;
+use super::{fields, print_report, schema};
 use crate::args::Decode;
-use crate::exit::{Outcome, aside};
+use crate::exit::{Outcome, Usage, aside};
 use crate::frames::{Feed, chosen, complaint, filter};
 use crate::render::Table;
 use anyhow::Result;
-use framewright::convert::{FrameFilter, FrameKeys};
+use framewright::convert::{CaptureOptions, FieldStats, FrameFilter, FrameKeys, RowReader};
 use framewright::dynamic::{
     Codec, EnumStyle, FrameCodec, FrameLine, LineWriter, Strictness, Value, message_infos, shown_name,
 };
 use framewright::recording::utc;
+use framewright::schema::Schema;
 use framewright::structframe::Event;
+use serde_json::json;
 use std::io::Write;
 
 pub(crate) fn run(args: &Decode) -> Result<Outcome> {
-    let mut feed = Feed::open(&args.file, "decode", args.host_time)?;
+    let timed = args.host_time || args.select.asks_for_times();
+    let mut feed = Feed::open(&args.file, "decode", timed)?;
+    if args.limit.is_some() && !feed.is_live() {
+        return Err(Usage(format!("{}: --for is for links, devices and pipes", feed.name())).into());
+    }
+    feed.ends_after(args.limit);
+    if args.table || args.fields {
+        feed.ends_on_interrupt()?;
+    }
     let schema = match feed.schema(args.schema.as_deref(), args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("decode", args.json, &faults),
@@ -39,7 +50,10 @@ pub(crate) fn run(args: &Decode) -> Result<Outcome> {
         text: Vec::with_capacity(BUFFER + (BUFFER >> 2)),
         out: std::io::stdout().lock(),
         tables: args.table.then(Tables::default),
+        fields: args.fields.then(|| Fields { rows: RowReader::new(&frames, &EVERY_FRAME), stats: FieldStats::new() }),
+        sources: (live && framing.has_sequence()).then(Sources::default),
         damage: 0,
+        time: None,
         received: None,
         failure: None,
     };
@@ -51,8 +65,10 @@ pub(crate) fn run(args: &Decode) -> Result<Outcome> {
             stream.finish(|event| out.event(&event));
             current = piece.stream;
         }
-        if args.host_time && piece.time != time {
-            (time, out.received) = (piece.time, piece.time.map(utc));
+        if piece.time != time {
+            time = piece.time;
+            out.time = time.and_then(|time| u64::try_from(time).ok());
+            out.received = time.filter(|_| args.host_time).map(utc);
         }
         stream.read(piece.bytes, |event| out.event(&event));
         if live { out.flush() } else { out.check() }
@@ -62,13 +78,27 @@ pub(crate) fn run(args: &Decode) -> Result<Outcome> {
     if let Some(tables) = out.tables.take() {
         out.text.extend_from_slice(tables.text().as_bytes());
     }
+    let fields = out.fields.take().map(|fields| fields.stats.finish());
+    if let Some(fields) = fields.as_ref().filter(|_| !args.json) {
+        out.text.extend_from_slice(fields::text(fields).trim_start_matches('\n').as_bytes());
+    }
     out.flush()?;
+    if let Some(words) = out.sources.as_ref().and_then(Sources::gaps_in_words) {
+        aside(format_args!("fw: {}: {words}\n", out.name));
+    }
     for damage in feed.damage() {
         out.damage += 1;
         aside(format_args!("fw: {damage}\n"));
     }
+    if let Some(fields) = fields.filter(|_| args.json) {
+        let report = json!({ "file": feed.name(), "profile": framing.to_string(), "fields": fields::json(&fields) });
+        print_report("decode", true, report)?;
+    }
     Ok(if out.damage == 0 { Outcome::Fine } else { Outcome::Lossy })
 }
+
+/// Conditions are looked at where frames are printed.
+static EVERY_FRAME: CaptureOptions = CaptureOptions::new();
 
 /// Bytes of text that are written at once.
 const BUFFER: usize = 256 << 10;
@@ -84,9 +114,14 @@ struct Printer<'a, 's, W> {
     text: Vec<u8>,
     out: W,
     tables: Option<Tables<'s>>,
+    fields: Option<Fields<'a, 's>>,
+    /// Who sends, where frames may be lost on the way: in a file they are lost for good.
+    sources: Option<Sources>,
     /// Events and payloads that could not be understood.
     damage: usize,
-    /// When the bytes at hand arrived, where that is to be shown.
+    /// When the bytes at hand arrived, in nanoseconds since 1970.
+    time: Option<u64>,
+    /// The same as text, where it is to be shown.
     received: Option<String>,
     /// The first write that failed: events cannot stop their reader.
     failure: Option<std::io::Error>,
@@ -94,6 +129,9 @@ struct Printer<'a, 's, W> {
 
 impl<W: Write> Printer<'_, '_, W> {
     fn event(&mut self, event: &Event<'_>) {
+        if let (Event::Frame(frame), Some(sources)) = (event, &mut self.sources) {
+            sources.note(frame.header);
+        }
         let frame = match event {
             Event::Frame(frame) if self.wanted.is_empty() || self.wanted.contains(&frame.id) => frame,
             event => {
@@ -104,14 +142,21 @@ impl<W: Write> Printer<'_, '_, W> {
             }
         };
         let schema = self.frames.schema();
+        if let Some(fields) = &mut self.fields {
+            fields.rows.arrived(self.time);
+            if fields.take(schema, event, self.filter) {
+                return;
+            }
+        }
         // Values in between are only made where something looks at them.
         let line = (self.filter.is_some() || self.tables.is_some()).then(|| self.frames.line(frame));
         let wanted = match (&line, self.filter) {
-            (Some(line), Some(filter)) => filter.matches_keys(&FrameKeys::of_line(schema, line)),
+            (Some(line), Some(filter)) => filter.matches_keys(&FrameKeys::of_line(schema, line, self.time)),
             _ => true,
         };
         let error = match (line, &mut self.tables) {
             (Some(line), _) if !wanted => line.error,
+            (line, _) if self.fields.is_some() => line.unwrap_or_else(|| self.frames.line(frame)).error,
             (Some(mut line), Some(tables)) => {
                 line.received = self.received.clone();
                 let error = line.error.clone();
@@ -149,6 +194,27 @@ impl<W: Write> Printer<'_, '_, W> {
         self.check()?;
         self.write()?;
         Ok(self.out.flush()?)
+    }
+}
+
+/// Statistics of fields, instead of lines.
+struct Fields<'a, 's> {
+    rows: RowReader<'a, 's>,
+    stats: FieldStats,
+}
+
+impl Fields<'_, '_> {
+    /// Takes a frame that is selected; false when its payload has no values.
+    fn take(&mut self, schema: &Schema, event: &Event<'_>, filter: Option<&FrameFilter>) -> bool {
+        let (mut readable, stats) = (false, &mut self.stats);
+        let rows = self.rows.event(event, &mut |row| {
+            readable = true;
+            if filter.is_none_or(|filter| filter.matches(row)) {
+                stats.add(schema, row);
+            }
+            Ok(())
+        });
+        rows.is_ok() && readable
     }
 }
 

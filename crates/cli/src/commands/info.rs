@@ -25,14 +25,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         let input = Input::capture(file, &args.common.store, "info")?;
         return capture::info(args, &input).map_err(|error| input.retold(error));
     }
-    if args.packing.no_packed {
-        return Err(Usage("--no-packed is for struct-frame captures and requires --schema".to_owned()).into());
-    }
-    if !args.select.is_empty() {
-        return Err(Usage("--where is for struct-frame captures and requires --schema".to_owned()).into());
-    }
-    if args.profile.profile.is_some() {
-        return Err(Usage("--profile is for struct-frame captures and requires --schema".to_owned()).into());
+    if let Some(option) = args.capture_option() {
+        return Err(Usage(format!("{option} is for struct-frame captures and requires --schema")).into());
     }
     let inputs = Inputs::of(&args.files)?;
     let mut answers = Answers::new("info", args.common.json, &inputs).between("\n");
@@ -50,6 +44,9 @@ fn as_capture(args: &Args) -> Result<Option<&Path>> {
     match &args.files[..] {
         [file] => {
             let path = match word(file) {
+                Word::Link(address) if args.schema.is_none() => {
+                    return Err(Usage(format!("{address}: requires --schema")).into());
+                }
                 Word::Link(_) => return Ok(Some(file)),
                 Word::Path(path) => path,
             };

@@ -1,10 +1,11 @@
 //! `fw info --live`: rates, gaps and damage while data arrives.
 
-use super::capture::Summary;
-use super::{print, schema};
+use super::capture::{Asked, Reading};
+use super::summary::Summary;
+use super::{fields, print, schema};
 use crate::args::Info;
 use crate::exit::Outcome;
-use crate::frames::{Feed, Step};
+use crate::frames::{Feed, Step, filter};
 use crate::render::{count, size};
 use anyhow::Result;
 use framewright::dynamic::{Codec, FrameCodec, message_infos};
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &Info, file: &Path) -> Result<Outcome> {
     let mut feed = Feed::open(file, "info", true)?;
+    feed.ends_after(args.limit);
     let schema = match feed.schema(args.schema.as_deref(), args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("info", args.common.json, &faults),
@@ -24,34 +26,40 @@ pub(crate) fn run(args: &Info, file: &Path) -> Result<Outcome> {
     let Some(framing) = feed.framing(args.profile.profile, &message_infos(&schema))? else {
         return Ok(Outcome::Fine);
     };
+    let filter = filter(&schema, &args.select)?;
     let codec = Codec::new(&schema);
     let frames = FrameCodec::new(&codec, framing);
     let mut stream = frames.stream();
-    let mut summary = Summary::new(framing);
+    let mut reading = Reading::new(&frames, Asked { filter: filter.as_ref(), clock: None, fields: args.fields });
     let mut view = View::new(args, feed.name(), &schema);
-    let (mut current, mut last) = (0, None);
+    let (mut current, mut failed) = (0, Ok(()));
     loop {
         let step = feed.step(Some(view.patience()), &mut |piece| {
-            let mut take = |event: &Event<'_>, time| summary.event(&schema, event, time);
+            // Events cannot stop their reader.
+            let mut take = |reading: &mut Reading<'_, '_, '_>, event: &Event<'_>| {
+                if failed.is_ok() {
+                    failed = reading.event(event);
+                }
+            };
             if piece.stream != current {
-                stream.finish(|event| take(&event, last));
+                stream.finish(|event| take(&mut reading, &event));
                 current = piece.stream;
             }
-            last = piece.time;
-            stream.read(piece.bytes, |event| take(&event, last));
-            summary.len += piece.bytes.len() as u64;
-            Ok(())
+            reading.arrived(piece.bytes.len(), piece.time.and_then(|time| u64::try_from(time).ok()));
+            stream.read(piece.bytes, |event| take(&mut reading, &event));
+            Ok(std::mem::replace(&mut failed, Ok(()))?)
         })?;
-        summary.counters = stream.counters();
-        let over = args.limit.is_some_and(|limit| view.begun.elapsed() >= limit);
-        if step == Step::End || over {
-            stream.finish(|event| summary.event(&schema, &event, last));
-            summary.counters = stream.counters();
-            view.show(&summary)?;
-            return Ok(Outcome::Fine);
+        let over = step == Step::End;
+        if over {
+            stream.finish(|event| drop(reading.event(&event)));
         }
-        if view.is_due() {
-            view.show(&summary)?;
+        if over || view.is_due() {
+            reading.summary.counters = stream.counters();
+            reading.settle();
+            view.show(&reading.summary, over)?;
+        }
+        if over {
+            return Ok(Outcome::Fine);
         }
     }
 }
@@ -96,7 +104,7 @@ impl<'a> View<'a> {
         self.shown.elapsed() >= self.every
     }
 
-    fn show(&mut self, summary: &Summary) -> Result<()> {
+    fn show(&mut self, summary: &Summary, over: bool) -> Result<()> {
         let passed = self.shown.elapsed().as_secs_f64().max(1e-9);
         let now = (u64::from(summary.counters.frames), summary.len);
         let rate =
@@ -111,17 +119,24 @@ impl<'a> View<'a> {
             report["ok"] = true.into();
             return print(&format!("{report}\n"));
         }
-        let (gaps, missing) = summary.gaps();
+        // Between frames that were left out there are no gaps to count.
+        let whole = match summary.left_out {
+            Some(left_out) => format!("{} selected", now.0.saturating_sub(left_out)),
+            None => {
+                let (gaps, missing) = summary.gaps();
+                format!("{} ({missing} missing)", count(gaps as usize, "gap"))
+            }
+        };
         let line = format!(
-            "{seconds:8.1} s  {:.0} frames/s  {}/s  {} frames  {} ({missing} missing)  {}\n",
+            "{seconds:8.1} s  {:.0} frames/s  {}/s  {} frames  {whole}  {}\n",
             rate.0,
             size(rate.1 as u64),
             now.0,
-            count(gaps as usize, "gap"),
             count(summary.counters.crc_failures as usize, "bad checksum"),
         );
         if !self.screen {
-            return print(&line);
+            let fields = summary.fields.as_deref().filter(|_| over).map(fields::text);
+            return print(&(line + &fields.unwrap_or_default()));
         }
         // Home, the text with every line cleared to its end, then everything below cleared.
         let text = format!("{line}\n{}", summary.text(self.schema, &self.name, "", None));

@@ -3,7 +3,7 @@
 use super::{print_done, print_report, schema};
 use crate::args::Record;
 use crate::exit::{Outcome, Usage, aside};
-use crate::links::{LinkFeed, interrupted};
+use crate::links::{LinkFeed, interrupted, take};
 use crate::render::{count, parse_size, size};
 use crate::terminal::Terminal;
 use anyhow::Result;
@@ -92,18 +92,6 @@ fn begin(args: &Record, schema: Option<&Schema>) -> Result<Recorder> {
         return Err(Usage(text).into());
     }
     Ok(if one { Recorder::create_file(&args.output, options) } else { Recorder::create(&args.output, options) }?)
-}
-
-fn take(recorder: &mut Recorder, batch: &Batch) -> Result<()> {
-    for chunk in batch.chunks() {
-        recorder.push(chunk.time, chunk.connection, chunk.bytes)?;
-    }
-    if batch.dropped() > 0 {
-        // After these pieces and before the next ones.
-        recorder.flush()?;
-        recorder.drop_bytes(batch.dropped());
-    }
-    Ok(())
 }
 
 /// Counts frames as they pass.

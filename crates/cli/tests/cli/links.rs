@@ -11,14 +11,14 @@ const SCHEMA: &str = "package demo; message Ping { option msgid = 7; uint16 seq 
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn folder() -> tempfile::TempDir {
+pub(super) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("s.sf"), SCHEMA).expect("written");
     folder
 }
 
 /// So many frames, numbered, in the profile ipc, and the lines that `fw decode` prints for them.
-fn frames(folder: &Path, count: u16) -> (Vec<u8>, String) {
+pub(super) fn frames(folder: &Path, count: u16) -> (Vec<u8>, String) {
     let lines: String = (0..count)
         .map(|seq| {
             let sequence = seq % 256;
@@ -32,7 +32,7 @@ fn frames(folder: &Path, count: u16) -> (Vec<u8>, String) {
 }
 
 /// Starts `fw` with pipes for its output.
-fn start(folder: &Path, line: &str) -> Child {
+pub(super) fn start(folder: &Path, line: &str) -> Child {
     Command::new(env!("CARGO_BIN_EXE_fw"))
         .args(line.split_whitespace())
         .env_remove("COLUMNS")
@@ -45,7 +45,7 @@ fn start(folder: &Path, line: &str) -> Child {
 }
 
 /// Exit code, output and errors of a command, which ends in time.
-fn end(mut child: Child) -> (i32, String, String) {
+pub(super) fn end(mut child: Child) -> (i32, String, String) {
     let deadline = Instant::now() + PATIENCE;
     // The pipes are drained meanwhile.
     let (mut out, mut err) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
@@ -71,21 +71,21 @@ fn end(mut child: Child) -> (i32, String, String) {
 }
 
 /// The address that a command says it waits at.
-fn waits_at(child: &mut Child) -> String {
+pub(super) fn waits_at(child: &mut Child) -> String {
     let mut line = String::new();
     let mut reader = BufReader::new(child.stderr.as_mut().expect("piped"));
     reader.read_line(&mut line).expect("a line");
     line.trim().rsplit(' ').next().expect("an address").to_owned()
 }
 
-fn listen() -> (TcpListener, String) {
+pub(super) fn listen() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
     let address = listener.local_addr().expect("known").to_string();
     (listener, address)
 }
 
 /// Waits until files hold something.
-fn until(what: impl Fn() -> bool) {
+pub(super) fn until(what: impl Fn() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !what() {
         assert!(Instant::now() < deadline, "it does not happen");
@@ -93,13 +93,13 @@ fn until(what: impl Fn() -> bool) {
     }
 }
 
-fn size_of(folder: &Path) -> u64 {
+pub(super) fn size_of(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries.filter_map(|entry| entry.ok()?.metadata().ok()).map(|found| found.len()).sum()
 }
 
 #[cfg(unix)]
-fn interrupt(child: &Child) {
+pub(super) fn interrupt(child: &Child) {
     let pid = rustix::process::Pid::from_child(child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("sent");
 }

@@ -12,6 +12,7 @@ mod generate;
 mod gguf;
 #[cfg(feature = "link")]
 mod links;
+mod live;
 mod look;
 mod outputs;
 #[cfg(target_os = "linux")]

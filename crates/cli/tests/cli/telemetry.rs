@@ -185,6 +185,18 @@ fn a_bridge() {
         run.text().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert!(lines[0]["url"].as_str().is_some_and(|url| url.starts_with("ws://127.0.0.1:")));
     assert_eq!((&lines[1]["frames"], &lines[1]["sent"]), (&5.into(), &2.into()));
+    // A link, until the other side closes it.
+    let bytes = std::fs::read(folder.path().join("a.bin")).expect("read");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
+    let address = listener.local_addr().expect("known");
+    let sender = std::thread::spawn(move || {
+        let (mut peer, _) = listener.accept().expect("a peer");
+        std::io::Write::write_all(&mut peer, &bytes).expect("sent");
+    });
+    let run = fine(folder.path(), &format!("bridge tcp:{address}?retry=never --foxglove -s s.sf --port 0 --json"));
+    sender.join().expect("sent");
+    let last: serde_json::Value = serde_json::from_str(run.text().lines().last().expect("a line")).expect("JSON");
+    assert_eq!((&last["frames"], &last["sent"]), (&5.into(), &5.into()));
     let run = fw(folder.path(), "bridge a.bin --foxglove -s s.sf --host nowhere.invalid");
     assert_eq!(run.code, 1, "{}", run.err);
 }

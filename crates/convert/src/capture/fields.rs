@@ -9,7 +9,7 @@ use fw_tensor::DType;
 use std::collections::BTreeMap;
 
 /// Collects statistics row by row, in memory that depends on the schema alone.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FieldStats {
     messages: BTreeMap<u16, (String, u64, Node)>,
 }
@@ -57,7 +57,7 @@ pub enum FieldKind {
     },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Node {
     /// Boxed: a tree has many nodes, and few of them are large.
     Number(Box<Stats>, u64),

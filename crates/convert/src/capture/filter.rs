@@ -6,6 +6,7 @@ use fw_dynamic::{FrameLine, UnionValue, Value, shown_name};
 use fw_query::{Clause, Operator, Path, Segment, Where, closest};
 use fw_schema::Schema;
 use fw_schema::layout::{Element, Message, MessageIndex, Type};
+use fw_structframe::{Frame, Framing};
 
 /// Conditions on frames. `Gps.fix>=3` holds for frames of `Gps` whose field is so; a frame of another message has no such key, and
 /// therefore satisfies only `!=`. Nested fields (`Pose.position.x`), elements of arrays (`Scan.ranges[0]`, `[-1]` is the last),
@@ -68,18 +69,38 @@ pub struct FrameKeys<'r, 's> {
 }
 
 impl<'r, 's> FrameKeys<'r, 's> {
-    /// Those of a line that `fw decode` prints.
-    pub fn of_line(schema: &Schema, line: &'r FrameLine<'s>) -> Self {
+    /// Those of a line that `fw decode` prints; `time` is when its frame arrived.
+    pub fn of_line(schema: &Schema, line: &'r FrameLine<'s>, time: Option<u64>) -> Self {
         let message = schema.by_id(line.id).zip(line.message.as_deref());
         Self {
             message: message.map(|(message, name)| (name, message.index)),
             id: line.id,
             at: line.at,
-            time: None,
+            time,
             sequence: line.sequence,
             system: line.system,
             component: line.component,
             values: line.values.as_ref(),
+        }
+    }
+
+    /// Those of a frame whose payload has no values: its id is unknown, or it cannot be read.
+    pub fn of_frame(
+        frame: &Frame<'_>,
+        framing: Framing,
+        message: Option<(&'r str, MessageIndex)>,
+        time: Option<u64>,
+    ) -> Self {
+        let system = framing.has_system();
+        Self {
+            message,
+            id: frame.id,
+            at: frame.span.start,
+            time,
+            sequence: framing.has_sequence().then_some(frame.header.sequence),
+            system: system.then_some(frame.header.system),
+            component: system.then_some(frame.header.component),
+            values: None,
         }
     }
 

@@ -24,8 +24,8 @@ pub struct CaptureOptions {
 
 impl CaptureOptions {
     /// Every frame, in the framing that the content shows.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self { framing: None, messages: Vec::new(), filter: None, clock: None }
     }
 
     /// Sets the framing.

@@ -172,9 +172,7 @@ impl<'c, 's> Gatherer<'c, 's> {
         let Some(filter) = self.options.filter.as_ref().filter(|filter| !filter.is_empty()) else { return true };
         let schema = self.codec.schema();
         let line = self.frames.line(frame);
-        let mut keys = FrameKeys::of_line(schema, &line);
-        keys.time = self.times.as_ref().map(|_| self.time);
-        filter.matches_keys(&keys)
+        filter.matches_keys(&FrameKeys::of_line(schema, &line, self.times.as_ref().map(|_| self.time)))
     }
 
     fn push(&mut self, frame: &Frame<'_>) -> Result<(), ConvertError> {
