@@ -125,7 +125,9 @@ impl FromStr for Lang {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self, Error> {
-        let named = |lang: &Self| lang.name() == word || lang.aliases().contains(&word);
+        // People write C and C++ with capital letters.
+        let is = |name: &str| name.eq_ignore_ascii_case(word);
+        let named = |lang: &Self| is(lang.name()) || lang.aliases().iter().any(|alias| is(alias));
         Self::ALL.iter().copied().find(named).ok_or_else(|| Error::UnknownLanguage { word: word.to_owned() })
     }
 }
@@ -141,6 +143,7 @@ mod tests {
         for &lang in Lang::ALL {
             for word in lang.aliases().iter().copied().chain([lang.name()]) {
                 assert_eq!(word.parse(), Ok(lang));
+                assert_eq!(word.to_uppercase().parse(), Ok(lang));
                 assert!(seen.insert(word), "{word} names two languages");
             }
         }
