@@ -196,3 +196,49 @@ fn cuts_and_changes() {
     // Only the checksums themselves, set to zero, could turn a check off, and one bit does not do that.
     assert_eq!(accepted, 0, "a changed file was accepted");
 }
+
+/// Files without checksums, so that nothing hides what the readers of records, chunks, descriptors and messages do with a changed byte, a
+/// cut or a repetition: an error with a code, or other values.
+#[test]
+fn changes_that_no_checksum_notices() {
+    let message =
+        |seq: u8| message_record(1, u64::from(seq), &[8, seq, 18, 2, 1, 2, 26, 4, 8, 9, 18, 0, 34, 2, b'h', b'i']);
+    let inside = [declared().concat(), message(1), message(2)].concat();
+    let len = inside.len() as u64;
+    let metadata = record(0x0c, &[text("about"), vec![0; 4]].concat());
+    let mut plain = declared();
+    plain.extend([message(1), metadata, message(2)]);
+    let files = [
+        file(&plain),
+        file(&[chunk_record("", len, 0, &inside)]),
+        file(&[chunk_record("zstd", len, 0, &zstd::encode_all(&inside[..], 3).unwrap())]),
+        file(&[chunk_record("lz4", len, 0, &lz4(&inside))]),
+    ];
+    for whole in &files {
+        let (mut refused, mut other) = (0, 0);
+        let mut look = |bytes: &[u8]| match read(bytes) {
+            Ok(_) => other += 1,
+            Err(error) => {
+                refused += 1;
+                assert!(
+                    !error.code().is_empty()
+                        && error.code().chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
+                );
+            }
+        };
+        assert!(read(whole).is_ok());
+        for at in 8..whole.len() {
+            for byte in [whole[at] ^ 1 << (at % 8), 0xff] {
+                let mut changed = whole.clone();
+                changed[at] = byte;
+                look(&changed);
+            }
+        }
+        for at in (8..whole.len()).step_by(11) {
+            let (head, tail) = whole.split_at(at);
+            look(&[head, &tail[tail.len().min(5)..]].concat());
+            look(&[head, &tail[..tail.len().min(9)], tail].concat());
+        }
+        assert!(refused > 100 && other > 0, "{refused} {other}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Python's `mcap`, `pyarrow` and `websockets` as readers of what we write, and as writers of what we read.
 
 use crate::common::{ROBOT, capture, lines, python, schema};
-use fw_convert::{CaptureInput, CaptureOptions, FrameFilter, FrameRow, each_row, frames_to_tables, open};
+use fw_convert::{CaptureInput, CaptureOptions, Csv, FrameFilter, FrameRow, each_row, frames_to_tables, open};
 use fw_dynamic::EnumStyle;
 use fw_query::Where;
 use fw_structframe::Profile;
@@ -86,6 +86,47 @@ fn mcap_there_and_back() {
             let hex: String = data.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(Some(hex.as_str()), bytes.as_str(), "{compression} {name}");
         }
+    }
+}
+
+/// Comma-separated values as Python's `csv` and `pyarrow.csv` read them: quotes, line breaks, arrays of several lengths.
+#[test]
+fn comma_separated_values() {
+    let Some(python) = python() else { return };
+    let schema = schema(ROBOT);
+    let folder = tempfile::tempdir().unwrap();
+    let mut lines = lines(400);
+    lines.iter_mut().filter(|line| line["message"] == "Gps").enumerate().for_each(|(at, line)| {
+        line["values"]["name"] = ["", "plain", "a,b", "a\"b", "a\r\nb", "'", " x "][at % 7].into();
+    });
+    let bytes = capture(&schema, Profile::Network.framing(), &lines);
+    let input = CaptureInput::from_bytes("a", bytes.clone());
+    let options = CaptureOptions::new().with_clock("stamp_us:us".parse::<fw_convert::Clock>().unwrap());
+    let csv = Csv::default();
+    frames_to_tables(input, folder.path().join("a.csv"), &schema, &options, EnumStyle::Names, &csv).unwrap();
+    let read = asked(&python, &["csv".as_ref(), folder.path().join("a.Gps.csv").as_ref()]);
+    let (rows, sent) = (read["rows"].as_array().unwrap(), expected(&schema, &bytes, "Gps"));
+    assert_eq!((rows.len(), read["count"].as_u64()), (sent.len(), Some(sent.len() as u64)));
+    let number = |cell: &Json| cell.as_str().unwrap().parse::<f64>().ok();
+    for (row, sent) in rows.iter().zip(&sent) {
+        assert_eq!((&row["name"], &row["stamp_us"]), (&sent["name"], &sent["stamp_us"]));
+        assert_eq!(row["@time"], format!("{}000", sent["stamp_us"].as_str().unwrap()));
+        assert_eq!(row["ok"], sent["ok"].to_string());
+        assert_eq!(row["fix"], sent["fix"].as_str().map_or_else(|| sent["fix"].to_string(), str::to_owned));
+        for (column, sent) in [("lat", &sent["lat"]), ("climb", &sent["climb"]), ("at.x", &sent["at"]["x"])] {
+            assert_eq!(number(&row[column]), sent.as_f64(), "{column}");
+        }
+        for at in 0..4 {
+            assert_eq!(number(&row[format!("snr[{at}]")]), sent["snr"][at].as_f64(), "snr[{at}]");
+        }
+        for at in 0..3 {
+            assert_eq!(number(&row[format!("cov[{at}]")]), sent["cov"][at].as_f64(), "cov[{at}]");
+        }
+    }
+    for (column, kind) in
+        [("@time", "int64"), ("lat", "double"), ("climb", "int64"), ("ok", "bool"), ("name", "string")]
+    {
+        assert_eq!(read["types"][column], kind, "{column}");
     }
 }
 

@@ -171,6 +171,19 @@ def read_table(path):
     return {"rows": rows, "sample": sample}
 
 
+def read_csv(path):
+    """Every cell as the csv module reads it, and what pyarrow makes of the columns."""
+    import csv
+
+    import pyarrow.csv
+
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, strict=True))
+    options = pyarrow.csv.ParseOptions(newlines_in_values=True)
+    table = pyarrow.csv.read_csv(path, parse_options=options)
+    return {"rows": rows, "types": {field.name: str(field.type) for field in table.schema}, "count": table.num_rows}
+
+
 def readable(scalar):
     import pyarrow
 
@@ -221,5 +234,5 @@ def foxglove(url):
                 return {"topics": sorted(channels), "gps": plain(factory.FromString(message[13:]))}
 
 
-PARTS = {"mcap": read_mcap, "write": write_mcap, "table": read_table, "foxglove": foxglove}
+PARTS = {"mcap": read_mcap, "write": write_mcap, "table": read_table, "csv": read_csv, "foxglove": foxglove}
 print(json.dumps(PARTS[sys.argv[1]](*sys.argv[2:])))
