@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub(crate) struct Child {
@@ -13,6 +14,8 @@ pub(crate) struct Child {
     port: Option<u16>,
     recording: Option<PathBuf>,
     done: Arc<AtomicBool>,
+    /// What it says on its standard error.
+    words: Option<JoinHandle<String>>,
 }
 
 /// Seconds of processor time, and the most memory that was resident.
@@ -33,6 +36,8 @@ impl Child {
             words.extend(limit.into_iter().flat_map(|limit| ["--for".to_owned(), format!("{}s", limit.as_secs())]));
             run.stdout(Stdio::piped());
         } else {
+            // Without a limit the other side ends it.
+            words.extend(limit.into_iter().flat_map(|limit| ["--for".to_owned(), format!("{}s", limit.as_secs())]));
             run.stdout(Stdio::from(std::fs::File::options().write(true).open("/dev/null").expect("open")));
         }
         run.args(&words).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::piped());
@@ -44,10 +49,11 @@ impl Child {
             errors.read_line(&mut line).expect("a line");
             line.trim().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port")
         });
-        std::thread::spawn(move || {
+        let words = std::thread::spawn(move || {
             let mut text = String::new();
             let _ = errors.read_to_string(&mut text);
             eprint!("{text}");
+            text
         });
         let done = Arc::new(AtomicBool::new(false));
         if let Some(recording) = recording.clone() {
@@ -59,7 +65,7 @@ impl Child {
                 }
             });
         }
-        Self { process, port, recording, done }
+        Self { process, port, recording, done, words: Some(words) }
     }
 
     /// Starts `fw decode` with its lines to us.
@@ -67,7 +73,7 @@ impl Child {
         let mut run = Command::new(program());
         run.args(["decode", address, "-s", "bench.sf", "-p", "network"]).current_dir(folder);
         let process = run.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("fw starts");
-        Self { process, port: None, recording: None, done: Arc::new(AtomicBool::new(false)) }
+        Self { process, port: None, recording: None, done: Arc::default(), words: None }
     }
 
     pub(crate) fn output(&mut self) -> ChildStdout {
@@ -93,16 +99,14 @@ impl Child {
         Used { cpu: ticks / 100.0, peak: peak.and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024 }
     }
 
-    /// Waits for the end of a recording and returns how many frames it counted; ends anything else.
-    pub(crate) fn end(mut self) -> Option<u64> {
+    /// Waits for the end, and returns how many frames a recording counted, or how many lines missed by their sequence numbers.
+    pub(crate) fn end(mut self) -> Counted {
         if self.recording.is_none() {
-            let tcp = self.port.is_none();
-            if !tcp {
-                let _ = self.process.kill();
-            }
             let status = self.process.wait().expect("a status");
-            assert!(!tcp || status.success(), "fw decode: {status}");
-            return None;
+            let words = self.words.take().and_then(|words| words.join().ok()).unwrap_or_default();
+            assert!(status.success(), "fw decode: {status}: {words}");
+            let missing = words.split("at least ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok());
+            return Counted::Missing(missing.unwrap_or(0));
         }
         let mut text = String::new();
         self.output().read_to_string(&mut text).expect("text");
@@ -110,8 +114,14 @@ impl Child {
         self.done.store(true, Ordering::Relaxed);
         let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         self.recording.iter().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
-        Some(report["frames"]["frames"].as_u64().expect("a number of frames"))
+        Counted::Frames(report["frames"]["frames"].as_u64().expect("a number of frames"))
     }
+}
+
+/// What a run knows at its end.
+pub(crate) enum Counted {
+    Frames(u64),
+    Missing(u64),
 }
 
 fn remove_all_but(folder: &Path, kept: usize) {

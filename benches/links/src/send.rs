@@ -54,13 +54,17 @@ pub(crate) fn tcp(mut stream: TcpStream, frames: &Frames, rate: f64, time: Durat
     }
 }
 
-/// Sends datagrams of so many frames at a rate of bits per second of frames.
+/// Sends datagrams of so many frames at a rate of bits per second of frames. The system takes several datagrams at once and sends them
+/// one by one, so that the sender is not what is measured.
 pub(crate) fn udp(port: u16, frames: &Frames, batch: usize, rate: f64, time: Duration) -> Sent {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     socket.connect(("127.0.0.1", port)).expect("connected");
+    let segment = i32::try_from(batch * frames.len).expect("a datagram");
+    nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::UdpGsoSegment, &segment).expect("Linux 4.18");
     // Datagrams may begin with any frame of the turn.
     let twice: Vec<u8> = frames.bytes.iter().chain(&frames.bytes).copied().collect();
-    let len = batch * frames.len;
+    let together = TOGETHER.next_multiple_of(batch);
+    let len = together * frames.len;
     let begun = Instant::now();
     let (mut sent, mut next) = (0_u64, 0_usize);
     while begun.elapsed() < time {
@@ -70,15 +74,18 @@ pub(crate) fn udp(port: u16, frames: &Frames, batch: usize, rate: f64, time: Dur
             continue;
         }
         // After a pause not all at once: a sender on a network has a speed, too.
-        for _ in 0..(due - sent).div_ceil(len as u64).min(400) {
+        for _ in 0..(due - sent).div_ceil(len as u64).min(20) {
             let at = next * frames.len;
             socket.send(&twice[at..at + len]).expect("sent");
-            next = (next + batch) % 256;
+            next = (next + together) % 256;
             sent += len as u64;
         }
     }
     Sent { bytes: sent, frames: sent / frames.len as u64, seconds: begun.elapsed().as_secs_f64(), blocked: 0.0 }
 }
+
+/// Frames that are handed to the system at once.
+const TOGETHER: usize = 40;
 
 /// Datagrams that the system dropped at a port, because nobody fetched them in time.
 pub(crate) fn dropped_by_system(port: u16) -> u64 {
