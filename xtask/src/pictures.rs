@@ -38,13 +38,13 @@ pub(crate) fn main(context: &Context) -> Result<ExitCode> {
     for (name, line) in PLOTS {
         run(&program, &tour, &format!("{line} {}", images.join(name).display()))?;
     }
-    let mut screen = String::new();
+    let mut scenes = Vec::new();
     for line in SHOWN {
-        let _ =
-            write!(screen, "\x1b[1;32m$\x1b[0m {line}\n{}\n", run(&program, &tour, &format!("{line} --color always"))?);
+        scenes.push(format!("\x1b[1;32m$\x1b[0m {line}\n"));
+        scenes.push(format!("{}\n", run(&program, &tour, &format!("{line} --color always"))?));
     }
     let path = images.join("terminal.svg");
-    std::fs::write(&path, svg(&screen)).with_context(|| path.display().to_string())?;
+    std::fs::write(&path, svg(&scenes)).with_context(|| path.display().to_string())?;
     println!("{}", images.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -113,15 +113,53 @@ fn lines(screen: &str) -> Vec<Vec<(Look, String)>> {
     screen.lines().map(line).collect()
 }
 
-fn svg(screen: &str) -> String {
-    const WIDE: f64 = 7.8;
-    const HIGH: usize = 17;
-    let lines = lines(screen);
-    let columns = lines.iter().map(|line| line.iter().map(|(_, text)| text.chars().count()).sum()).max().unwrap_or(80);
-    let (width, height) = (columns as f64 * WIDE + 24.0, lines.len() * HIGH + 24);
-    let mut body = String::new();
+/// A recording: commands and what they print appear one after the other, and it begins again. Where nothing moves, all of it is
+/// there.
+fn svg(scenes: &[String]) -> String {
+    let (mut columns, mut rows, mut body, mut rules) = (0, 0, String::new(), String::new());
+    let mut begin = 0.0;
+    let length: f64 = scenes.iter().map(|scene| pause(scene)).sum::<f64>() + LAST_PAUSE;
+    for (number, scene) in scenes.iter().enumerate() {
+        let lines = lines(scene);
+        let widest = lines.iter().map(|line| line.iter().map(|(_, text)| text.chars().count()).sum()).max();
+        columns = columns.max(widest.unwrap_or(0));
+        let percent = 100.0 * begin / length;
+        let _ = writeln!(
+            rules,
+            "@keyframes s{number} {{ 0%, {percent:.2}% {{ opacity: 0 }} {:.2}%, 100% {{ opacity: 1 }} }} .s{number} {{ animation: \
+             s{number} {length:.1}s linear infinite }}",
+            percent + 0.01
+        );
+        let _ = writeln!(body, "<g class=\"s{number}\">");
+        draw(&mut body, &lines, rows);
+        body.push_str("</g>\n");
+        rows += lines.len();
+        begin += pause(scene);
+    }
+    let (width, height) = (columns as f64 * WIDE + 24.0, rows * HIGH + 24);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height}\" viewBox=\"0 0 {width:.0} {height}\" \
+         font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"13\" style=\"white-space:pre\">\n<style>\n@media \
+         (prefers-reduced-motion: no-preference) {{\n{rules}}}\n</style>\n<rect width=\"100%\" height=\"100%\" rx=\"8\" \
+         fill=\"#f8f8f5\"/>\n{body}</svg>\n"
+    )
+}
+
+/// Seconds until the next scene: a command is read sooner than what it prints.
+fn pause(scene: &str) -> f64 {
+    if scene.lines().count() == 1 { 1.0 } else { 2.5 }
+}
+
+/// Seconds before the recording begins again.
+const LAST_PAUSE: f64 = 4.0;
+
+const WIDE: f64 = 7.8;
+const HIGH: usize = 17;
+
+/// Lines of text, the first of them in row `first`.
+fn draw(body: &mut String, lines: &[Vec<(Look, String)>], first: usize) {
     for (row, line) in lines.iter().enumerate() {
-        let (top, mut column) = (12 + row * HIGH, 0);
+        let (top, mut column) = (12 + (first + row) * HIGH, 0);
         for (look, text) in line {
             let (left, count) = (12.0 + column as f64 * WIDE, text.chars().count());
             let length = count as f64 * WIDE;
@@ -142,11 +180,6 @@ fn svg(screen: &str) -> String {
             column += count;
         }
     }
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height}\" viewBox=\"0 0 {width:.0} {height}\" \
-         font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"13\" style=\"white-space:pre\">\n<rect width=\"100%\" \
-         height=\"100%\" rx=\"8\" fill=\"#f8f8f5\"/>\n{body}</svg>\n"
-    )
 }
 
 fn escaped(text: &str) -> String {
@@ -164,6 +197,7 @@ mod tests {
         assert_eq!(found[0][1], (Look::default(), ": <a>".into()));
         let pixel = Look { ink: Some("#010203".into()), paper: Some("#ff0010".into()), bold: false };
         assert_eq!(found[1], [(pixel, "▀".into())]);
-        assert!(svg("<a>").contains("&lt;a&gt;"));
+        let recording = svg(&["$ fw\n".to_owned(), "<a>\nb\n".to_owned()]);
+        assert!(recording.contains("&lt;a&gt;") && recording.contains("0%, 13.33% { opacity: 0 }"), "{recording}");
     }
 }

@@ -3,9 +3,12 @@
 use crate::args::Place;
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
+use crate::selected::KeyNotes;
 use anyhow::Result;
 use framewright::convert::Loss;
 use framewright::edit::{self, EditError, Existing, Target};
+use framewright::look::Catalog;
+use framewright::query::Where;
 use std::io::{Write, stdout};
 use std::path::Path;
 
@@ -65,6 +68,22 @@ pub(crate) const fn existing(force: bool, append: bool) -> Existing {
 /// How an output is called in text: the file that was named, or the input that was changed.
 pub(crate) fn called(output: Option<&Path>, input: &Input) -> String {
     output.map_or_else(|| input.name().to_owned(), |path| path.display().to_string())
+}
+
+/// Notes that a filter selected nothing, and which of its keys nothing has.
+pub(crate) fn note_nothing<'i>(inputs: impl IntoIterator<Item = &'i Input>, filter: &Where, json: bool) {
+    if filter.is_empty() || json {
+        return;
+    }
+    let mut notes = KeyNotes::new(filter.paths());
+    for input in inputs {
+        // The files were just read; what cannot be read again leaves a hint out.
+        let Ok(format) = input.format() else { continue };
+        let Ok(catalog) = Catalog::open_as(input.path(), format, input.name()) else { continue };
+        catalog.records().filter_map(std::result::Result::ok).for_each(|record| notes.see(&record));
+    }
+    aside(format_args!("fw: note: --where selects nothing\n"));
+    notes.tell(json);
 }
 
 /// Names losses on standard error.

@@ -2,7 +2,7 @@
 //!
 //! 0 fine; 1 failed, invalid or different; 2 usage, which a file that is not there or cannot be opened is, too; 3 done with loss.
 
-use crate::render::{Ink, findings_error};
+use crate::render::{Ink, beside, findings_error};
 use crate::terminal::{self, Terminal};
 use framewright::bintensors::BinTensorError;
 use framewright::convert::ConvertError;
@@ -91,9 +91,11 @@ pub(crate) fn print(bytes: &[u8]) -> io::Result<()> {
     if terminal::caught_result(bytes) {
         return Ok(());
     }
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    beside(|| {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
+    })
 }
 
 /// An object as a command prints it: among lines it is a line.
@@ -119,7 +121,7 @@ fn write_error(text: &str) {
         return;
     }
     // In one write, so that lines of several processes do not mix.
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = beside(|| io::stderr().write_all(text.as_bytes()));
 }
 
 /// A request that cannot be served as it was put.

@@ -146,6 +146,12 @@ impl Feed {
         &self.name
     }
 
+    /// Bytes of a file; `None` of what is no file, or several.
+    pub(crate) fn file_len(&self) -> Option<u64> {
+        let Source::Capture(_) = &self.source else { return None };
+        std::fs::metadata(&self.name).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
+    }
+
     /// True when somebody may be waiting at the other end.
     pub(crate) fn is_live(&self) -> bool {
         !matches!(self.source, Source::Capture(_))

@@ -294,7 +294,7 @@ impl Kind {
 
 /// Puts everything that comes from a pipe into a file.
 fn spool(from: &mut impl Read, name: &str, copy: &Path) -> Result<()> {
-    let (progress, mut copy) = (Progress::bytes(), File::create(copy)?);
+    let (progress, mut copy) = (Progress::of(name), File::create(copy)?);
     let (mut buffer, mut done) = (vec![0; 1 << 16], 0);
     loop {
         match from.read(&mut buffer) {

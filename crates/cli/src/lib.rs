@@ -54,11 +54,13 @@ where
             exit::code(args.command.name(), args.command.voice(), commands::run(&args.command))
         }
         // Programs that ask for JSON get it, whatever is wrong.
-        Err(error) if error.use_stderr() && words.iter().any(|word| word == "--json") => {
+        Err(mut error) if error.use_stderr() && words.iter().any(|word| word == "--json") => {
+            advise(&mut error, &named_command(&words));
             exit::tell(&named_command(&words), Voice::Json, &misused(&error));
             2
         }
-        Err(error) => {
+        Err(mut error) => {
+            advise(&mut error, &named_command(&words));
             // Help or usage; where it cannot be written, the exit code still tells.
             let _ = error.print();
             u8::try_from(error.exit_code()).unwrap_or(2)
@@ -144,6 +146,25 @@ fn misused(error: &clap::Error) -> serde_json::Value {
         fault["hint"] = hint.into();
     }
     fault
+}
+
+/// Says where an option of other commands is found in this one.
+fn advise(error: &mut clap::Error, command: &str) {
+    use clap::error::{ContextKind, ContextValue};
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
+    let tip = match (option.as_str(), command) {
+        ("-o" | "--output", "set" | "copy" | "convert" | "recode") => {
+            format!("name the output after the input: 'fw {command} FILE OUTPUT'")
+        }
+        ("-t" | "--tensor", "ls" | "get" | "stats" | "dump" | "set" | "copy" | "split" | "merge" | "recode") => {
+            "select a tensor by its name with '--where name=NAME'".to_owned()
+        }
+        _ => return,
+    };
+    if error.kind() == clap::error::ErrorKind::UnknownArgument {
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
 }
 
 /// How help and usage errors are coloured: they are told before the options are known.

@@ -5,6 +5,7 @@ use crate::commands::cat;
 use crate::exit::{Failure, Outcome, Usage};
 use crate::input::Input;
 use crate::opened::look_failure;
+use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
 use framewright::convert::{Format, Named, named_objects, objects_named};
@@ -225,7 +226,7 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
     };
     if let Some(message) = args.message {
         let found = find(message, name)?;
-        let missing = || Usage(format!("{url}: message {message}: {}", cat::missing(name)));
+        let missing = || Usage(format!("{url}: message {message}: {}", cat::missing(name, [])));
         return Ok((message, found.ok_or_else(missing)?));
     }
     let count = file.message_count()?;
@@ -247,7 +248,7 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
     }
     match known[..] {
         [one] => Ok(one),
-        [] => Err(Usage(format!("{url}: {}", cat::missing(name))).into()),
+        [] => Err(Usage(format!("{url}: {}", cat::missing(name, []))).into()),
         [(first, _), ..] => Err(cat::in_messages(url, name, known.len(), first).into()),
     }
 }
@@ -280,8 +281,13 @@ fn tensors(command: &Command, source: &StoreSource, format: Format) -> Result<Op
 
 /// Copies an object to a local file, piece by piece.
 fn download(source: &StoreSource, to: &Path) -> Result<()> {
-    let mut file = BufWriter::new(File::create(to)?);
-    stream::<std::io::Error>(source, Span::new(0, source.object_len()), |piece| file.write_all(piece))?;
+    let (mut file, len) = (BufWriter::new(File::create(to)?), source.object_len());
+    let (progress, mut done) = (Progress::of(source.url()), 0u64);
+    stream::<std::io::Error>(source, Span::new(0, len), |piece| {
+        done = done.saturating_add(piece.len() as u64);
+        progress.show(done, len, source.url());
+        file.write_all(piece)
+    })?;
     file.flush()?;
     Ok(())
 }

@@ -18,6 +18,8 @@ pub(crate) struct Terminal {
     pub(crate) error_colour: bool,
     /// Whether long work shows how far it is.
     pub(crate) progress: bool,
+    /// Whether results go to a file, where they do not mix with what is on the terminal.
+    pub(crate) output_is_file: bool,
     /// Whether only errors are told beside the result.
     pub(crate) quiet: bool,
 }
@@ -40,6 +42,7 @@ impl Terminal {
             colour: coloured(streams.out) && !json,
             error_colour: coloured(streams.err),
             progress: streams.err && !streams.dumb && !look.quiet && !json,
+            output_is_file: streams.out_is_file,
             quiet: look.quiet,
         }
     }
@@ -59,6 +62,7 @@ impl Terminal {
 #[derive(Debug, Default)]
 struct Streams {
     out: bool,
+    out_is_file: bool,
     err: bool,
     no_color: bool,
     dumb: bool,
@@ -71,6 +75,7 @@ impl Streams {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         Self {
             out: std::io::stdout().is_terminal(),
+            out_is_file: is_file(),
             err: std::io::stderr().is_terminal(),
             no_color: set("NO_COLOR").is_some(),
             dumb: set("TERM").is_some_and(|term| term == "dumb"),
@@ -79,6 +84,17 @@ impl Streams {
             terminal_width: terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into()),
         }
     }
+}
+
+/// Whether standard output is a file.
+#[cfg(unix)]
+fn is_file() -> bool {
+    rustix::fs::fstat(std::io::stdout()).is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_file())
+}
+
+#[cfg(not(unix))]
+fn is_file() -> bool {
+    false
 }
 
 /// What a thread printed while it was being caught.
@@ -138,7 +154,14 @@ fn with_caught(keep: impl FnOnce(&mut Caught)) -> bool {
 thread_local! {
     static CAUGHT: RefCell<Option<Caught>> = const { RefCell::new(None) };
     static CURRENT: Cell<Terminal> = const {
-        Cell::new(Terminal { width: None, colour: false, error_colour: false, progress: false, quiet: false })
+        Cell::new(Terminal {
+            width: None,
+            colour: false,
+            error_colour: false,
+            progress: false,
+            output_is_file: false,
+            quiet: false,
+        })
     };
 }
 

@@ -2,6 +2,7 @@
 
 use crate::CodecError;
 use fw_bytes::interrupt::{Watch, check};
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::sync::Mutex;
 
@@ -65,12 +66,42 @@ pub fn threads_from_env() -> Result<usize, CodecError> {
     threads_from(|name| std::env::var_os(name))
 }
 
-/// `threads` when it is above 0, else what the environment asks for.
+/// `threads` when it is above 0, else what [`with_threads`] says on this thread, else what the environment asks for.
 ///
 /// # Errors
 /// As [`threads_from_env`], when the environment is asked.
 pub fn resolve(threads: usize) -> Result<usize, CodecError> {
-    if threads > 0 { Ok(threads) } else { threads_from_env() }
+    match (threads, DEFAULT.get()) {
+        (0, 0) => threads_from_env(),
+        (0, default) => Ok(default),
+        (threads, _) => Ok(threads),
+    }
+}
+
+/// Runs `work` with a number of threads for everything in it that does not say how many it wants: a program that was told once
+/// does not have to tell every call. Threads that `work` starts itself are not told.
+///
+/// ```
+/// use fw_codec::parallel::{resolve, with_threads};
+///
+/// with_threads(4, || {
+///     assert_eq!(resolve(0).unwrap(), 4);
+///     assert_eq!(resolve(2).unwrap(), 2);
+/// });
+/// ```
+pub fn with_threads<R>(threads: usize, work: impl FnOnce() -> R) -> R {
+    struct Restored(usize);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            DEFAULT.set(self.0);
+        }
+    }
+    let _before = Restored(DEFAULT.replace(threads));
+    work()
+}
+
+thread_local! {
+    static DEFAULT: Cell<usize> = const { Cell::new(0) };
 }
 
 fn threads_from(variable: impl Fn(&str) -> Option<OsString>) -> Result<usize, CodecError> {
@@ -132,5 +163,17 @@ mod tests {
             assert_eq!(ask(Some(junk), None).unwrap_err().code, "bad_thread_count");
         }
         assert_eq!(resolve(3), Ok(3));
+    }
+
+    #[test]
+    fn a_default_holds_for_its_work_and_no_longer() {
+        let _ = std::panic::catch_unwind(|| with_threads(5, || panic!("broken off")));
+        let outside = resolve(0);
+        with_threads(3, || {
+            assert_eq!((resolve(0), resolve(2)), (Ok(3), Ok(2)));
+            assert_eq!(with_threads(0, || resolve(0)), outside);
+            assert_eq!(resolve(0), Ok(3));
+        });
+        assert_eq!(resolve(0), outside);
     }
 }

@@ -84,6 +84,8 @@ pub struct CopyReport {
     pub copied_messages: usize,
     /// Objects that are in the files.
     pub copied_objects: usize,
+    /// Those of them that the filter selects; the others are in the same messages.
+    pub selected_objects: usize,
     /// What the format could not keep.
     pub losses: Vec<Loss>,
 }
@@ -120,6 +122,8 @@ struct Part {
     objects: Vec<usize>,
     /// Objects of the message.
     of: u64,
+    /// Objects that are selected.
+    selected: usize,
     whole: bool,
 }
 
@@ -201,16 +205,22 @@ fn parts(record: &FileRecord, options: &CopyOptions, apart: bool) -> Vec<Part> {
     let (message, count) = (record.index(), record.object_count());
     let of = count as u64;
     if options.unit == Unit::Messages || count == 0 {
-        let whole = Part { message, of, objects: (0..count).collect(), whole: true };
-        return if record.matches(&options.filter) { vec![whole] } else { Vec::new() };
+        if !record.matches(&options.filter) {
+            return Vec::new();
+        }
+        let selected = if options.filter.is_empty() { count } else { record.selected(&options.filter).len() };
+        return vec![Part { message, of, selected, objects: (0..count).collect(), whole: true }];
     }
     let objects = record.selected(&options.filter);
     let whole = objects.len() == count;
     match objects.len() {
         0 => Vec::new(),
-        1 => vec![Part { message, of, objects, whole }],
-        _ if apart => objects.iter().map(|only| Part { message, of, objects: vec![*only], whole: false }).collect(),
-        _ => vec![Part { message, of, objects, whole }],
+        1 => vec![Part { message, of, selected: 1, objects, whole }],
+        _ if apart => objects
+            .iter()
+            .map(|only| Part { message, of, selected: 1, objects: vec![*only], whole: false })
+            .collect(),
+        selected => vec![Part { message, of, selected, objects, whole }],
     }
 }
 
@@ -309,6 +319,7 @@ impl CopyReport {
         self.files.push(WrittenFile { path: job.path.clone(), messages, objects, bytes });
         self.copied_messages += messages;
         self.copied_objects += objects;
+        self.selected_objects += job.parts.iter().map(|part| part.selected).sum::<usize>();
     }
 }
 
@@ -324,7 +335,7 @@ fn copy_tensors(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Resu
     let mut jobs = Jobs::default();
     for (number, object) in record.selected(&options.filter).into_iter().enumerate() {
         let path = names.expand(&OneObject(&record, object), number);
-        let part = Part { message: 0, objects: vec![object], of: 1, whole: false };
+        let part = Part { message: 0, objects: vec![object], of: 1, selected: 1, whole: false };
         jobs.add(path.map_err(|error| error.at(input.name))?, part);
     }
     let jobs = jobs.complete(names)?;
@@ -336,6 +347,7 @@ fn copy_tensors(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Resu
         let objects: Vec<usize> = job.parts.iter().flat_map(|part| part.objects.iter().copied()).collect();
         let (bytes, losses) = write_to(&Picked::open(input, Some(&objects))?, input, &job.path, &meter)?;
         report.copied_objects += objects.len();
+        report.selected_objects += objects.len();
         report.files.push(WrittenFile { path: job.path, messages: 1, objects: objects.len(), bytes });
         report.losses.extend(losses);
     }

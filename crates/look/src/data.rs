@@ -91,9 +91,9 @@ impl Catalog {
                 }
                 data
             }
-            Backing::Messages(file) => file.slice(record.index(), object, selection, &options())?.into_data(),
+            Backing::Messages(file) => file.slice(record.index(), object, selection, &of_one())?.into_data(),
             #[cfg(feature = "remote")]
-            Backing::Remote(file) => file.slice(record.index(), object, selection, &options())?.into_data(),
+            Backing::Remote(file) => file.slice(record.index(), object, selection, &of_one())?.into_data(),
         };
         Ok(Part { dtype, shape, data })
     }
@@ -104,9 +104,14 @@ pub fn shown(dtype: DType) -> DType {
     if dtype.byte_width().is_none() { DType::Bool } else { dtype }
 }
 
-/// The options that payloads are decoded with: threads are used over objects, not inside one.
+/// The options that payloads of many objects are decoded with: threads are used over objects, not inside one.
 fn options() -> DecodeOptions {
     DecodeOptions::default().with_threads(1)
+}
+
+/// The same for a part of one object.
+fn of_one() -> DecodeOptions {
+    DecodeOptions::default()
 }
 
 /// What the object at `object` is.

@@ -16,7 +16,7 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  fw completions bash > ~/.local/share/bash-completion/completions/fw\n  \
-                        fw completions zsh > ~/.zfunc/_fw          # with fpath+=~/.zfunc before compinit\n  \
+                        fw completions zsh > ~/.zfunc/_fw     # fpath+=~/.zfunc before compinit\n  \
                         fw completions fish > ~/.config/fish/completions/fw.fish\n  \
                         fw completions powershell >> $PROFILE")]
 pub(crate) struct Completions {

@@ -37,7 +37,7 @@ pub(crate) struct Naming {
                   are not selected stay as they are.\n\nExamples:\n  fw set forecast.tgm -i -s mars.step=12\n  \
                   fw set in.tgm out.tgm -w mars.param=2t -s units=K -d mars.class\n  \
                   fw set in.tgm out.tgm -s 'area:=[60,-10,40,5]'\n  fw set in.tgm out.tgm --file edits.json\n\nedits.json:\n  \
-                  [{\"where\": \"mars.param=2t\", \"set\": {\"mars.step\": 12}, \"delete\": [\"mars.class\"]}]"
+                  [{\"where\": \"mars.param=2t\",\n    \"set\": {\"mars.step\": 12}, \"delete\": [\"mars.class\"]}]"
 )]
 pub(crate) struct Set {
     /// The file to read, or a URL; - reads standard input
@@ -102,7 +102,7 @@ pub(crate) struct Copy {
                   fw merge step0.tgm step6.tgm -o run.tgm\n  fw merge part-*.safetensors -o model.safetensors"
 )]
 pub(crate) struct Merge {
-    /// The files to read, all of one format
+    /// Files, directories (every tensor file in them), patterns or URLs, all of one format; - is standard input
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// The file to write; - is standard output
@@ -133,7 +133,7 @@ pub(crate) enum Strategy {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Names are templates as in fw copy. A name without keys gets a running number before its ending.\n\n\
-                  Examples:\n  fw split forecast.tgm -o field.tgm          # field_0000.tgm, field_0001.tgm, ...\n  \
+                  Examples:\n  fw split forecast.tgm -o field.tgm          # field_0000.tgm, ...\n  \
                   fw split forecast.tgm -o 'out/[mars.param]-[index].tgm' --parents"
 )]
 pub(crate) struct Split {

@@ -1,6 +1,6 @@
 //! What commands that write a file, or compare two, may be told.
 
-use super::{Common, Profile};
+use super::{Common, Profile, Threads};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use framewright::convert::Format;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "Intact messages are copied unchanged. From a damaged message fw saves every object whose digest matches, \
                   and the remaining metadata.\nExit codes: 0 nothing was lost, 3 something was lost, 1 nothing could be \
-                  recovered (no output is written), 2 usage.\n\nExample:\n  fw recover damaged.tgm -o good.tgm && fw validate good.tgm"
+                  recovered (no output is written), 2 usage.\n\nExample:\n  fw recover damaged.tgm -o good.tgm; fw validate good.tgm"
 )]
 pub(crate) struct Recover {
     /// The damaged file or a URL, or - for standard input; it is not changed
@@ -19,7 +19,7 @@ pub(crate) struct Recover {
     #[arg(long, short, value_name = "FILE", value_parser = super::output::file())]
     pub(crate) output: PathBuf,
     /// Overwrite the output if it exists
-    #[arg(long)]
+    #[arg(long, short)]
     pub(crate) force: bool,
     /// Also keep objects without a digest, which may be damaged
     #[arg(long)]
@@ -107,6 +107,8 @@ pub(crate) struct Convert {
     /// Wait until the output and its directory entry are on disk
     #[arg(long)]
     pub(crate) sync: bool,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -289,6 +291,8 @@ pub(crate) struct Diff {
     /// Compare tensors only, not metadata
     #[arg(long)]
     pub(crate) ignore_metadata: bool,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     #[command(flatten)]
     pub(crate) common: Common,
 }

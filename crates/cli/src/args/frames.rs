@@ -117,8 +117,8 @@ pub(crate) struct Decode {
 #[command(
     after_help = "Each line is an object: message (or id), values (missing fields take their defaults) or payload, and \
                         where wanted sequence, system and component. What fw decode prints is such lines.\n\n\
-                        Examples:\n  echo '{\"message\": \"Ping\", \"values\": {\"seq\": 1}}' | fw encode - -s robot.sf -p \
-                        standard -o ping.bin\n  fw decode flight.bin -s robot.sf | fw encode - -s robot.sf -p bulk > bulk.bin\n  \
+                        Examples:\n  echo '{\"message\": \"Ping\", \"values\": {\"seq\": 1}}' > ping.jsonl\n  \
+                        fw encode ping.jsonl -s robot.sf -p standard -o ping.bin\n  fw decode flight.bin -s robot.sf | fw encode - -s robot.sf -p bulk > bulk.bin\n  \
                         fw encode commands.jsonl -s robot.sf -p standard -o tcp:robot:7000"
 )]
 pub(crate) struct Encode {

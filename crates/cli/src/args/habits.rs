@@ -46,6 +46,14 @@ impl Threads {
             threads => threads,
         })
     }
+
+    /// Runs a command with that many threads for everything that it decodes.
+    ///
+    /// # Errors
+    /// As [`Threads::count`], and those of the command.
+    pub(crate) fn within<R>(self, command: impl FnOnce() -> anyhow::Result<R>) -> anyhow::Result<R> {
+        framewright::codec::parallel::with_threads(self.count()?, command)
+    }
 }
 
 const HEADING: &str = "Global options";

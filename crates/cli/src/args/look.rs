@@ -8,7 +8,7 @@ use framewright::tensor::Selection;
 use std::path::PathBuf;
 
 /// How files in stores are reached; nothing where stores are not part of the build.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Store {
     /// Set an option of the object store; may be repeated
     ///
@@ -36,9 +36,10 @@ pub(crate) struct Common {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A Tensogram stream on standard input is listed as it arrives, in bounded memory; any other format, and a \
-                        stream with --where, --keys, --sort, --count or --messages, is read to its end first.\n\nExamples:\n  \
+                        stream with --where, --keys, --sort, --count or --messages, is read to its end first. fw dump FILE --message 0 shows which keys there are.\n\nExamples:\n  \
                         fw ls forecast.tgm\n  fw ls runs/ -w mars.param=2t -w 'mars.step<=12' --sort mars.step\n  \
-                        fw ls *.tgm -p mars.param --count\n  curl -s https://example.org/run.tgm | fw ls -"
+                        fw ls *.tgm -p mars.param --count\n  curl -s https://example.org/run.tgm | fw ls -\n  \
+                        tail -c +1 -f growing.tgm | fw ls -"
 )]
 pub(crate) struct Ls {
     #[arg(help = FILES, required = true, value_name = "FILE")]
@@ -63,9 +64,10 @@ pub(crate) struct Ls {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Values are separated by one space; a key that is missing ends the command with exit code 1 unless --default is \
-                        given. With --json every line is an object whose values keep their types.\n\nExamples:\n  \
+                        given. With --json every line is an object whose values keep their types. fw dump FILE --message 0 shows which keys there \
+                        are.\n\nExamples:\n  \
                         fw get forecast.tgm -p mars.param,mars.step\n  \
-                        for param in $(fw get forecast.tgm -p mars.param | sort -u); do echo $param; done\n  \
+                        fw get forecast.tgm -p mars.param | sort | uniq -c\n  \
                         fw get model.safetensors -p name,shape -w 'name=*.weight'"
 )]
 pub(crate) struct Get {
@@ -194,6 +196,8 @@ pub(crate) struct Plot {
     /// Print JSON about the files that were written
     #[arg(long, requires = "output")]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) threads: super::Threads,
     #[command(flatten)]
     pub(crate) store: Store,
 }
@@ -356,8 +360,9 @@ pub(crate) enum Mode {
     Full,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  fw cat forecast.tgm --message 1 --object 0 --npy > 2t.npy\n  \
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:\n  fw cat forecast.tgm -w mars.param=2t -w mars.step=6 --npy > 2t.npy\n  \
+                        fw cat forecast.tgm --message 1 --object 0 --slice '40:50,::2' --text\n  \
                         fw cat model.bt --tensor layer.0.weight --text | head\n  \
                         fw cat https://host/era5.tgm -m 3 --slice '0,100:200,::4' --npy > corner.npy")]
 pub(crate) struct Cat {
@@ -367,14 +372,16 @@ pub(crate) struct Cat {
     ///
     /// In a Tensogram file of several messages, use M/NAME or add --message M. Where several objects of a message have the
     /// same name, NAME#2 is object 2.
-    #[arg(long, short, value_name = "NAME", conflicts_with = "object")]
+    #[arg(long, short, value_name = "NAME", conflicts_with_all = ["object", "clauses"])]
     pub(crate) tensor: Option<String>,
     /// Which message of a Tensogram file, from 0 [default: 0]
     #[arg(long, short, value_name = "M")]
     pub(crate) message: Option<usize>,
     /// Which object of the message, from 0 [default: 0]
-    #[arg(long, short, value_name = "O")]
+    #[arg(long, short, value_name = "O", value_parser = place, conflicts_with = "clauses")]
     pub(crate) object: Option<usize>,
+    #[command(flatten)]
+    pub(crate) select: Select,
     /// Only part of the tensor, with a NumPy-style slice for each axis
     ///
     /// INDEX, START:END, START:END:STEP, or ... for the axes between. Only the bytes that are needed are read where format and
@@ -390,6 +397,8 @@ pub(crate) struct Cat {
     /// Print JSON: type, shape, and values as nested lists
     #[arg(long, conflicts_with_all = ["npy", "text"])]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) threads: super::Threads,
     #[command(flatten)]
     pub(crate) store: Store,
 }
@@ -409,6 +418,12 @@ impl Cat {
     pub(crate) fn selection(&self) -> Selection {
         self.slice.clone().unwrap_or_default()
     }
+}
+
+/// The number of an object. Elsewhere -o names an output, so this is where people try to name one.
+fn place(text: &str) -> Result<usize, String> {
+    let wrong = "expected the number of an object; fw cat writes to standard output, which > FILE puts into a file";
+    text.parse().map_err(|_| wrong.to_owned())
 }
 
 /// What commands that look at many files take.

@@ -4,7 +4,7 @@ use clap::Args;
 use framewright::query::{Keys, QueryError, SortKeys, Where};
 
 /// Conditions on keys.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Select {
     /// Select objects by a key, such as 'mars.param=2t/10u' or 'mars.step<=12'; repeat for more conditions (all must hold).
     /// Operators are = != < <= > >=; values may be lists (a/b), ranges (0..12) and patterns (10?)

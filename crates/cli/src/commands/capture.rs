@@ -6,6 +6,7 @@ use crate::args::Info;
 use crate::exit::{Outcome, Usage, aside};
 use crate::frames::{clock, filter, undetected};
 use crate::input::Input;
+use crate::render::Progress;
 use anyhow::Result;
 use framewright::convert::{
     CaptureInput, CaptureOptions, Clock, ConvertError, FieldStats, FrameFilter, FrameKeys, RowReader, Signal,
@@ -17,6 +18,7 @@ use framewright::structframe::{Event, Framing};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read;
+use std::sync::Arc;
 
 pub(crate) fn info(args: &Info, input: &Input) -> Result<Outcome> {
     let recording = if is_recording(input.path()) { Some(Recording::open(input.path())?) } else { None };
@@ -32,7 +34,8 @@ pub(crate) fn info(args: &Info, input: &Input) -> Result<Outcome> {
     let name = input.name();
     let filter = filter(&schema, &args.select)?;
     let clock = clock(args.time.as_deref())?;
-    let mut capture = CaptureInput::open(input.path())?;
+    let progress = Arc::new(Progress::of(name));
+    let mut capture = CaptureInput::open(input.path())?.with_watch(progress.watch(name));
     let framing = match capture.framing(args.profile.profile, &schema) {
         Ok(framing) => framing,
         Err(error) if error.code() == "no_profile" => {

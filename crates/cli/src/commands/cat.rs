@@ -1,13 +1,16 @@
 //! `fw cat`: the elements of one tensor, or of a part of it.
 
-use crate::args::Cat;
+use crate::args::{Cat, Select};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
-use crate::render::count as counted;
+use crate::opened::look_failure;
+use crate::render::{Progress, count as counted};
+use crate::selected::KeyNotes;
 use anyhow::Result;
 use framewright::convert::{
     CatFormat, ConvertError, Format, TensorFile, cat, cat_object, npy_header, objects_named, write_elements,
 };
+use framewright::look::Catalog;
 use framewright::tensogram::{DecodeOptions, ErrorKind, TensogramError, TensogramFile};
 use framewright::tensor::{ByteOrder, DType, TensorBuf, swap_in_place};
 use serde_json::json;
@@ -16,6 +19,10 @@ use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 
 pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
     let format = input.format()?;
+    if !args.select.filter().is_empty() {
+        let catalog = Catalog::open_as(input.path(), format, input.name()).map_err(look_failure)?;
+        return run(&by_keys(args, &catalog)?, input);
+    }
     if format == Format::Tensogram && args.tensor.is_none() {
         return object(args, input);
     }
@@ -32,6 +39,38 @@ pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
         return named_part(args, input, &*file, &name);
     }
     named_tensor(args, input, &*file, &name)
+}
+
+/// The same request with the place of the one object that `--where` selects.
+pub(crate) fn by_keys(args: &Cat, catalog: &Catalog) -> Result<Cat> {
+    let (filter, name) = (args.select.filter(), catalog.name());
+    let (mut notes, mut hits) = (KeyNotes::new(filter.paths()), Vec::new());
+    for record in catalog.records_where(&filter) {
+        let record = record.map_err(look_failure)?;
+        notes.see(&record);
+        if catalog.format() != Format::Tensogram || args.message.is_none_or(|message| message == record.index()) {
+            let place = |object| (record.index(), object, record.name(object).into_owned());
+            hits.extend(record.selected(&filter).into_iter().map(place));
+        }
+    }
+    match &hits[..] {
+        [(message, object, tensor)] => {
+            let one = Cat { select: Select::default(), ..args.clone() };
+            Ok(match catalog.format() {
+                Format::Tensogram => Cat { message: Some(*message), object: Some(*object), ..one },
+                _ => Cat { tensor: Some(tensor.clone()), ..one },
+            })
+        }
+        [] => {
+            notes.tell(args.json);
+            Err(Usage(format!("{name}: --where selects nothing\nhint: fw ls lists the objects")).into())
+        }
+        [(first, ..), .., (last, ..)] => {
+            let more = if first == last { "more conditions" } else { "more conditions, or --message" };
+            let text = format!("{name}: --where selects {}, expected one\nhint: add {more}", counted(hits.len(), "object"));
+            Err(Usage(text).into())
+        }
+    }
 }
 
 /// The tensor that was asked for, or the only one.
@@ -61,7 +100,8 @@ fn found(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) -> Result
             return Ok(name.to_owned());
         }
         let array = file.unreadable().iter().find(|array| array.name == name);
-        let why = array.map_or_else(|| missing(name), |array| format!("array {name:?}: {}", array.what));
+        let known = entries.iter().map(|entry| entry.name.as_str());
+        let why = array.map_or_else(|| missing(name, known), |array| format!("array {name:?}: {}", array.what));
         return Err(Usage(format!("{path}: {why}")).into());
     }
     let several = entries.iter().any(|entry| entry.name.starts_with("1/"));
@@ -87,17 +127,20 @@ fn found(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) -> Result
             several => return Err(duplicate(path, wanted, *message, several).into()),
         }
     }
+    let known = || messages.values().flatten().map(|(bare, _)| *bare);
     match (&hits[..], only) {
         ([(_, full)], _) => Ok((*full).to_owned()),
-        ([], Some(message)) => Err(Usage(format!("{path}: message {message}: {}", missing(wanted))).into()),
-        ([], None) => Err(Usage(format!("{path}: {}", missing(wanted))).into()),
+        ([], Some(message)) => Err(Usage(format!("{path}: message {message}: {}", missing(wanted, known()))).into()),
+        ([], None) => Err(Usage(format!("{path}: {}", missing(wanted, known()))).into()),
         ([(first, _), ..], _) => Err(in_messages(path, wanted, hits.len(), *first).into()),
     }
 }
 
-/// No tensor has this name.
-pub(crate) fn missing(name: &str) -> String {
-    format!("no tensor is named {name:?}\nhint: fw ls lists the names")
+/// No tensor has this name; one of `known` may be meant.
+pub(crate) fn missing<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    let near = framewright::query::closest(name, known);
+    let near = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));
+    format!("no tensor is named {name:?}\nhint: {near}fw ls lists the names")
 }
 
 /// Several objects of one message have this name.
@@ -128,7 +171,13 @@ fn named_tensor(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) ->
 
 /// Writes a tensor of a file that people know as `shown`.
 pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown: &str) -> Result<()> {
-    let mut out = output(args, shown)?;
+    let entry = file.find(name).ok().and_then(|index| file.entries().get(index));
+    if entry.is_none() {
+        let known = file.entries().iter().map(|entry| entry.name.as_str());
+        return Err(Usage(format!("{shown}: {}", missing(name, known))).into());
+    }
+    let len = entry.filter(|_| args.slice.is_none()).and_then(|entry| entry.byte_len().ok());
+    let mut out = output(args, shown, len)?;
     cat(file, name, &args.selection(), args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
     out.finish()?;
     Ok(())
@@ -139,7 +188,7 @@ pub(crate) fn write(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown:
     if args.npy && npy_header(dtype, shape).is_none() {
         return Err(Usage(no_numpy_type(dtype)).into());
     }
-    let mut out = output(args, shown)?;
+    let mut out = output(args, shown, Some(data.len() as u64))?;
     write_elements(dtype, shape, data, args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
     out.finish()?;
     Ok(())
@@ -149,16 +198,22 @@ fn no_numpy_type(dtype: DType) -> String {
     format!("NumPy has no {dtype}\nhint: leave out --npy to write the raw elements")
 }
 
-/// Standard output, unless it is a terminal that would be fed bytes.
-fn output(args: &Cat, shown: &str) -> Result<Output> {
+/// Standard output, unless it is a terminal that would be fed bytes. `len` is how many bytes of elements there will be, where that
+/// is known.
+fn output(args: &Cat, shown: &str, len: Option<u64>) -> Result<Output> {
     let out = std::io::stdout().lock();
-    if matches!(args.form(), CatFormat::Raw | CatFormat::Npy) && out.is_terminal() {
+    let is_binary = matches!(args.form(), CatFormat::Raw | CatFormat::Npy);
+    if is_binary && out.is_terminal() {
         let text =
             "binary elements are not written to a terminal\nhint: use --text, or redirect the output to a file or pipe";
         return Err(Usage(text.to_owned()).into());
     }
     let head = args.json.then(|| format!("{{\"command\":\"cat\",\"ok\":true,\"file\":{},\"tensor\":", json!(shown)));
-    Ok(Output { out: BufWriter::new(out), head, is_json: args.json })
+    let progress = if is_binary { Progress::of(shown) } else { Progress::of_output(shown) };
+    // Text has another length than the elements.
+    let total = len.filter(|_| is_binary).unwrap_or(0);
+    let (name, is_json) = (shown.to_owned(), args.json);
+    Ok(Output { out: BufWriter::new(out), head, is_json, name, progress, written: 0, total })
 }
 
 /// Where elements go. JSON becomes a member of the object that every command prints; nothing of it is written before the
@@ -167,6 +222,11 @@ struct Output {
     out: BufWriter<StdoutLock<'static>>,
     head: Option<String>,
     is_json: bool,
+    name: String,
+    progress: Progress,
+    written: u64,
+    /// All bytes that will be written, or 0.
+    total: u64,
 }
 
 impl Output {
@@ -183,7 +243,14 @@ impl Write for Output {
         if let Some(head) = self.head.take() {
             self.out.write_all(head.as_bytes())?;
         }
-        self.out.write(bytes)
+        let len = self.out.write(bytes)?;
+        let before = self.written;
+        self.written = before.saturating_add(len as u64);
+        // Text comes number by number.
+        if before / STEP != self.written / STEP {
+            self.progress.show(self.written, self.total, &self.name);
+        }
+        Ok(len)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -191,9 +258,12 @@ impl Write for Output {
     }
 }
 
+/// Bytes after which it is time to tell how far the work is.
+const STEP: u64 = 64 << 10;
+
 fn as_usage(shown: &str, error: ConvertError) -> anyhow::Error {
     match error {
-        ConvertError::NotFound(name) => Usage(format!("{shown}: {}", missing(&name))).into(),
+        ConvertError::NotFound(name) => Usage(format!("{shown}: {}", missing(&name, []))).into(),
         error if error.code() == "invalid_slice" => Usage(format!("{shown}: {error}")).into(),
         // The form cannot hold the elements; another one can.
         ConvertError::Unsupported { code: "no_counterpart", message } => {
@@ -252,7 +322,8 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
     if args.slice.is_some() {
         return part(args, input, &file, wanted, place);
     }
-    let mut out = output(args, input.name())?;
+    let len = file.object_head(wanted, place).ok().and_then(|head| head.descriptor.decoded_len().ok());
+    let mut out = output(args, input.name(), len)?;
     cat_object(&file, wanted, place, args.form(), &mut out).map_err(|error| match as_usage(input.name(), error) {
         error if error.is::<Usage>() || error.to_string().contains(input.name()) => error,
         error => error.context(input.name().to_owned()),

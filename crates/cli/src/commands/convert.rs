@@ -31,6 +31,7 @@ pub(crate) fn run(args: &Convert) -> Result<Outcome> {
 }
 
 fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
+    let _progress = Progress::of(input.name());
     if args.output.is_dir() {
         return Err(Usage(format!("{}: is a directory; name a file to write", args.output.display())).into());
     }

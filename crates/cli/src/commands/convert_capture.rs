@@ -5,7 +5,7 @@ use crate::args::{CaptureTarget, Convert, Target};
 use crate::exit::{Outcome, Usage, aside};
 use crate::frames::{chosen, clock, filter};
 use crate::input::Input;
-use crate::render::count;
+use crate::render::{Progress, count};
 use anyhow::Result;
 use framewright::convert::{
     CaptureInput, CaptureOptions, ConvertError, Csv, FieldStats, Format, Loss, MessageFields, TableFormat,
@@ -18,6 +18,7 @@ use serde_json::{Value as Json, json};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A capture, with its schema, as whatever the output is.
 pub(super) fn run(args: &Convert, input: &Input) -> Result<Outcome> {
@@ -45,7 +46,8 @@ pub(super) fn run(args: &Convert, input: &Input) -> Result<Outcome> {
         .with_messages(chosen(&schema, &args.message)?)
         .with_filter(filter(&schema, &args.select)?)
         .with_clock(clock(args.time.as_deref())?);
-    let capture = CaptureInput::open(input.path())?;
+    let progress = Arc::new(Progress::of(input.name()));
+    let capture = CaptureInput::open(input.path())?.with_watch(progress.watch(input.name()));
     match target {
         None => {
             if args.time.is_some() {

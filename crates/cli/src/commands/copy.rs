@@ -2,8 +2,8 @@
 
 use super::{print_done, print_report};
 use crate::args::Copy;
-use crate::change::{existing, is_pipe, report_losses, source};
-use crate::exit::{Outcome, Usage};
+use crate::change::{existing, is_pipe, note_nothing, report_losses, source};
+use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::render::{Progress, count, shown, size};
 use anyhow::Result;
@@ -29,15 +29,25 @@ fn copied(args: &Copy, input: &Input) -> Result<Outcome> {
     let source = source(input)?;
     if is_pipe(Some(&args.output)) {
         let mut sink = stdout().lock();
-        copy_to_stream(&source, &mut sink, &options)?;
+        let done = copy_to_stream(&source, &mut sink, &options)?;
         progress.clear();
         sink.flush()?;
+        if done.copied_objects == 0 {
+            note_nothing([input], &options.filter, args.common.json);
+        }
+        note_others(&done);
         return Ok(Outcome::Fine);
     }
     let names = names(&args.output, args.naming.missing.as_deref(), args.naming.parents)?;
     let done = copy(&source, &names, &options)?;
     progress.clear();
+    if done.copied_objects == 0 {
+        note_nothing([input], &options.filter, args.common.json);
+    }
     let outcome = report_losses(&done.losses);
+    if !args.common.json {
+        note_others(&done);
+    }
     if args.common.json {
         let mut report = json!(done);
         report["losses"] = json!(Loss::grouped(&done.losses));
@@ -54,7 +64,20 @@ pub(super) fn names(output: &Path, missing: Option<&str>, parents: bool) -> Resu
     let Some(text) = output.to_str() else {
         return Err(Usage(format!("{}: the name is not UTF-8", output.display())).into());
     };
+    if text.ends_with(std::path::is_separator) {
+        let text = format!("{text}: is a directory\nhint: add a file name, such as {text}[index].tgm");
+        return Err(Usage(text).into());
+    }
     Ok(Names::parse(text)?.with_missing(missing.map(str::to_owned)).with_parents(parents))
+}
+
+/// Notes that whole messages hold more than was selected.
+fn note_others(done: &CopyReport) {
+    let others = done.copied_objects.saturating_sub(done.selected_objects);
+    if others > 0 {
+        let others = count(others, "object");
+        aside(format_args!("fw: note: whole messages are copied, with {others} that --where does not select; --objects leaves them out\n"));
+    }
 }
 
 fn text(done: &CopyReport) -> String {

@@ -5,7 +5,7 @@ use super::{fields, print_report, schema};
 use crate::args::Decode;
 use crate::exit::{Outcome, Usage, aside};
 use crate::frames::{Feed, chosen, complaint, filter};
-use crate::render::Table;
+use crate::render::{Progress, Table};
 use anyhow::Result;
 use framewright::convert::{CaptureOptions, FieldStats, FrameFilter, FrameKeys, RowReader};
 use framewright::dynamic::{
@@ -59,7 +59,13 @@ pub(crate) fn run(args: &Decode) -> Result<Outcome> {
     };
     let mut stream = frames.stream();
     let (mut current, mut time) = (0, None);
+    let (progress, total) = (feed.file_len().map(|_| Progress::of_output(feed.name())), feed.file_len().unwrap_or(0));
+    let (name, mut done) = (feed.name().to_owned(), 0u64);
     feed.run(|piece| {
+        done = done.saturating_add(piece.bytes.len() as u64);
+        if let Some(progress) = &progress {
+            progress.show(done.min(total), total, &name);
+        }
         // A frame does not continue on another connection.
         if piece.stream != current {
             stream.finish(|event| out.event(&event));
@@ -74,6 +80,7 @@ pub(crate) fn run(args: &Decode) -> Result<Outcome> {
         if live { out.flush() } else { out.check() }
     })?;
     stream.finish(|event| out.event(&event));
+    drop(progress);
     out.check()?;
     if let Some(tables) = out.tables.take() {
         out.text.extend_from_slice(tables.text().as_bytes());

@@ -60,13 +60,13 @@ fn several(args: &args::Diff, pairs: &Pairs) -> Result<Outcome> {
                     true => format!("{first} {second}: {}", text(&found)),
                     false => format!("== {first} {second}\n{}", text(&found)),
                 };
-                progress.aside(|| print(&text))?;
+                print(&text)?;
             }
             (Err(error), true) => {
                 let names = [first.display().to_string(), second.display().to_string()];
                 reports.push(json!({ "files": names, "ok": false, "error": exit::fault(&error) }));
             }
-            (Err(error), false) => progress.aside(|| exit::tell("diff", Voice::Words, &exit::fault(&error))),
+            (Err(error), false) => exit::tell("diff", Voice::Words, &exit::fault(&error)),
         }
     }
     let shown = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();

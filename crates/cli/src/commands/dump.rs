@@ -5,7 +5,7 @@ use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::inputs::{Answer, Answers, Body, Inputs};
 use crate::opened::{Opened, look_failure};
-use crate::render::{Table, byte_map, byte_map_by, shape, size};
+use crate::render::{Progress, Table, byte_map, byte_map_by, shape, size};
 use crate::selected::{KeyNotes, json_of};
 use anyhow::Result;
 use framewright::convert::Format;
@@ -24,14 +24,15 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
     let filter = args.select.filter();
     let mut notes = KeyNotes::new(filter.paths().chain(args.keys.iter().flat_map(|keys| keys.paths())));
     let mut answers = Answers::new("dump", args.common.json, &inputs);
+    let progress = Progress::of("dump");
     for word in &inputs.words {
         let answer = if args.hex || args.frames {
             let input = Input::of(word, &args.common.store, "dump");
             let shown = if args.hex { hex } else { frames };
-            input.and_then(|input| shown(args, &input).map_err(|error| input.retold(error)))
+            input.and_then(|input| shown(args, &input, &progress).map_err(|error| input.retold(error)))
         } else {
             Opened::open(word, &args.common.store, "dump")
-                .and_then(|opened| file(args, &filter, &opened, &mut notes).map_err(|error| opened.retold(error)))
+                .and_then(|opened| file(args, &filter, &opened, &mut notes, &progress).map_err(|error| opened.retold(error)))
         };
         let answer = answer.map(|answer| match answer.body {
             // Which file it is, where several follow each other.
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
 }
 
 /// Every byte named.
-fn hex(args: &Dump, input: &Input) -> Result<Answer> {
+fn hex(args: &Dump, input: &Input, progress: &Progress) -> Result<Answer> {
     if !args.select.filter().is_empty() {
         return Err(
             Usage("--hex shows all bytes; choose a message with --message instead of --where".to_owned()).into()
@@ -66,6 +67,7 @@ fn hex(args: &Dump, input: &Input) -> Result<Answer> {
     let (mut text, mut all) = (String::new(), Vec::new());
     for index in wanted(args, input.name(), spans.len())? {
         let (span, bytes) = (spans[index], file.read_message(index)?);
+        progress.show(span.end, end(&spans), input.name());
         let tree = inspect(&bytes);
         if args.common.json {
             all.push(json!({ "message": index, "offset": span.start, "tree": tree }));
@@ -79,8 +81,13 @@ fn hex(args: &Dump, input: &Input) -> Result<Answer> {
     })
 }
 
+/// Where the last message ends.
+fn end(spans: &[Span]) -> u64 {
+    spans.last().map_or(0, |span| span.end)
+}
+
 /// The frames of each message.
-fn frames(args: &Dump, input: &Input) -> Result<Answer> {
+fn frames(args: &Dump, input: &Input, progress: &Progress) -> Result<Answer> {
     let format = input.looked_format()?;
     if format != Format::Tensogram {
         return Err(Usage(format!("{}: {format} files have no frames", input.name())).into());
@@ -92,6 +99,7 @@ fn frames(args: &Dump, input: &Input) -> Result<Answer> {
     for index in wanted(args, input.name(), spans.len())? {
         let span = spans[index];
         let parts = message_parts(&source, span)?;
+        progress.show(span.end, end(&spans), input.name());
         if args.common.json {
             let parts: Vec<_> = parts.iter().map(part_json).collect();
             all.push(json!({ "message": index, "offset": span.start, "length": span.len(), "frames": parts }));
@@ -181,7 +189,13 @@ fn wanted(args: &Dump, name: &str, count: usize) -> Result<std::ops::Range<usize
 }
 
 /// Metadata and descriptors.
-fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes) -> Result<Answer> {
+fn file(
+    args: &Dump,
+    filter: &Where,
+    opened: &Opened,
+    notes: &mut KeyNotes,
+    progress: &Progress,
+) -> Result<Answer> {
     let (catalog, name) = (&opened.catalog, opened.catalog.name());
     let messages = catalog.format() == Format::Tensogram;
     if !messages && args.message.is_some() {
@@ -206,6 +220,7 @@ fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes) -> R
     let (mut text, mut all) = (String::new(), Vec::new());
     for record in records {
         let record = record.map_err(look_failure)?;
+        progress.show(record.span().end, catalog.file_len(), name);
         notes.see(&record);
         let objects = record.selected(filter);
         if !record.matches(filter) {

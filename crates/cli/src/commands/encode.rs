@@ -4,6 +4,7 @@ use super::{print_report, schema};
 use crate::args::Encode;
 use crate::exit::{Failure, Outcome, Usage};
 use crate::input;
+use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::dynamic::{Codec, FrameCodec};
 use framewright::source::AtomicFile;
@@ -64,6 +65,8 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
         return Ok(Outcome::Fine);
     };
     super::unclaimed(path, args.force)?;
+    // Lines may be typed.
+    let _progress = (!live).then(|| Progress::of(&name));
     let mut out = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);
     let done = encode(&frames, args.number, &name, input, &mut |bytes| Ok(out.write_all(bytes)?))?;
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;

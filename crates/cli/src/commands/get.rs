@@ -5,6 +5,7 @@ use crate::args::Get;
 use crate::exit::{Failure, Outcome};
 use crate::inputs::{Answer, Answers, Inputs};
 use crate::opened::{Opened, look_failure};
+use crate::render::Progress;
 use crate::selected::json_of;
 use anyhow::Result;
 use framewright::look::{FileRecord, KeyCheck};
@@ -16,10 +17,11 @@ pub(crate) fn run(args: &Get) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
     let (filter, keys) = (args.select.filter(), args.keys.clone().unwrap_or_default());
     let mut answers = Answers::new("get", args.json, &inputs);
+    let progress = Progress::of("get");
     for word in &inputs.words {
         let found = Opened::open(word, &args.store, "get").and_then(|opened| {
             let mut lines = Lines { args, keys: &keys, text: String::new() };
-            let ended = file(&opened, &filter, &mut lines);
+            let ended = file(&opened, &filter, &mut lines, &progress);
             // What was found before a missing key is still an answer.
             print(&lines.text)?;
             ended.map_err(|error| opened.retold(error))
@@ -29,9 +31,10 @@ pub(crate) fn run(args: &Get) -> Result<Outcome> {
     answers.finish()
 }
 
-fn file(opened: &Opened, filter: &Where, lines: &mut Lines<'_>) -> Result<()> {
+fn file(opened: &Opened, filter: &Where, lines: &mut Lines<'_>, progress: &Progress) -> Result<()> {
     for record in opened.catalog.records_where(filter) {
         let record = record.map_err(look_failure)?;
+        progress.show(record.span().end, opened.catalog.file_len(), opened.catalog.name());
         if lines.args.messages {
             if record.matches(filter) {
                 lines.add(&record, &WholeRecord(&record))?;

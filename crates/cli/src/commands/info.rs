@@ -6,7 +6,7 @@ use crate::exit::{Outcome, Usage};
 use crate::input::{Input, Word, word};
 use crate::inputs::{Answer, Answers, Inputs};
 use crate::opened::{Opened, look_failure};
-use crate::render::{count, shape, size};
+use crate::render::{Progress, count, shape, size};
 use anyhow::Result;
 use framewright::convert::{self, Info};
 use framewright::look::Catalog;
@@ -30,9 +30,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
     let inputs = Inputs::of(&args.files)?;
     let mut answers = Answers::new("info", args.common.json, &inputs).between("\n");
+    let progress = Progress::of("info");
     for word in &inputs.words {
         let answer = Opened::open(word, &args.common.store, "info")
-            .and_then(|opened| file(args, &opened).map_err(|error| opened.retold(error)));
+            .and_then(|opened| file(args, &opened, &progress).map_err(|error| opened.retold(error)));
         answers.take(word, answer)?;
     }
     answers.finish()
@@ -59,13 +60,13 @@ fn as_capture(args: &Args) -> Result<Option<&Path>> {
     }
 }
 
-fn file(args: &Args, opened: &Opened) -> Result<Answer> {
+fn file(args: &Args, opened: &Opened, progress: &Progress) -> Result<Answer> {
     let name = opened.catalog.name();
     match (opened.info()?, args.common.json) {
         (Some(info), true) => Ok(Answer::json(tensors_json(&info, name))),
         (Some(info), false) => Ok(Answer::text(tensors_text(&info, name))),
-        (None, true) => Ok(Answer::json(Summary::of(&opened.catalog)?.json())),
-        (None, false) => Ok(Answer::text(Summary::of(&opened.catalog)?.text())),
+        (None, true) => Ok(Answer::json(Summary::of(&opened.catalog, progress)?.json())),
+        (None, false) => Ok(Answer::text(Summary::of(&opened.catalog, progress)?.text())),
     }
 }
 
@@ -143,7 +144,7 @@ impl Summary {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn of(catalog: &Catalog) -> Result<Self> {
+    pub(crate) fn of(catalog: &Catalog, progress: &Progress) -> Result<Self> {
         let (file_len, spans) = (catalog.file_len(), catalog.spans());
         let mut summary = Self {
             path: catalog.name().to_owned(),
@@ -153,7 +154,9 @@ impl Summary {
             ..Self::default()
         };
         for record in catalog.records() {
-            if let Some(survey) = record.map_err(look_failure)?.survey() {
+            let record = record.map_err(look_failure)?;
+            progress.show(record.span().end, file_len, catalog.name());
+            if let Some(survey) = record.survey() {
                 summary.add(survey);
             }
         }

@@ -5,7 +5,7 @@ use crate::args::{Ls, Threads};
 use crate::exit::{Outcome, aside};
 use crate::inputs::{Answer, Answers, Inputs};
 use crate::opened::{Opened, look_failure};
-use crate::render::{Table, shape, size};
+use crate::render::{Progress, Table, shape, size};
 use crate::selected::{KeyNotes, align, cell, json_of};
 use anyhow::Result;
 use framewright::convert::Format;
@@ -26,9 +26,10 @@ pub(crate) fn run(args: &Ls) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
     let mut listing = Listing::new(args, filter, inputs.several);
     let mut answers = Answers::new("ls", args.json, &inputs);
+    let progress = Progress::of("ls");
     for word in &inputs.words {
         let answer = Opened::open(word, &args.store, "ls")
-            .and_then(|opened| listing.file(&opened).map_err(|error| opened.retold(error)));
+            .and_then(|opened| listing.file(&opened, &progress).map_err(|error| opened.retold(error)));
         match answer {
             Ok(Some(report)) => {
                 answers.take(word, Ok(Answer { outcome: listing.last, ..Answer::json(report) }))?;
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &Ls) -> Result<Outcome> {
             Err(error) => answers.take(word, Err(error))?,
         }
     }
+    progress.clear();
     if !args.json {
         print(&listing.text())?;
     }
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &Ls) -> Result<Outcome> {
 /// `fw ls` of one file that was opened elsewhere, standard input for example.
 pub(super) fn one(args: &Ls, opened: &Opened) -> Result<Outcome> {
     let mut listing = Listing::new(args, args.select.filter(), false);
-    match listing.file(opened)? {
+    match listing.file(opened, &Progress::of("ls"))? {
         Some(report) => print_report("ls", listing.outcome == Outcome::Fine, report)?,
         None => print(&listing.text())?,
     }
@@ -129,12 +131,12 @@ impl<'a> Listing<'a> {
     }
 
     /// Takes the rows of a file; its report when JSON is asked for.
-    fn file(&mut self, opened: &Opened) -> Result<Option<Json>> {
+    fn file(&mut self, opened: &Opened, progress: &Progress) -> Result<Option<Json>> {
         let catalog = &opened.catalog;
         self.messages |= catalog.format() == Format::Tensogram;
         let start = self.rows.len();
         self.last = Outcome::Fine;
-        let Found { rows, messages, mut findings, notes } = self.found(opened)?;
+        let Found { rows, messages, mut findings, notes } = self.found(opened, progress)?;
         self.rows.extend(rows);
         for note in notes {
             aside(format_args!("{note}"));
@@ -177,34 +179,39 @@ impl<'a> Listing<'a> {
     }
 
     /// Looks at every message that may be selected: those of a local file on all processors, others one after the other.
-    fn found(&mut self, opened: &Opened) -> Result<Found> {
+    fn found(&mut self, opened: &Opened, progress: &Progress) -> Result<Found> {
         let catalog = &opened.catalog;
+        let show = |end: u64| progress.show(end, catalog.file_len(), catalog.name());
         let (filter, count) = (self.filter.clone(), catalog.record_count());
         let mut found = Found::default();
         if self.args.count || !catalog.is_local() {
             for record in catalog.records_where(&filter) {
-                self.see(&record.map_err(look_failure)?, &mut found);
+                let record = record.map_err(look_failure)?;
+                show(record.span().end);
+                self.see(&record, &mut found);
             }
             return Ok(found);
         }
         let notes = Mutex::new(std::mem::replace(&mut self.notes, KeyNotes::new([])));
         let work = |start: usize| -> std::result::Result<_, LookError> {
             let mut part = Found::default();
-            let mut last = Outcome::Fine;
+            let (mut last, mut end) = (Outcome::Fine, 0);
             let range = start..start.saturating_add(TOGETHER);
             for record in catalog.records_in(range, &filter) {
                 let record = record?;
                 notes.lock().unwrap_or_else(PoisonError::into_inner).see(&record);
                 last = last.or(self.rows_of(&record, &mut part));
+                end = record.span().end;
             }
-            Ok((part, last))
+            Ok((part, last, end))
         };
         let mut failed = None;
         let mut outcome = Outcome::Fine;
         in_order((0..count).step_by(TOGETHER), Threads::default().count()?, work, |part| match part {
-            Ok((part, last)) => {
+            Ok((part, last, end)) => {
                 found.append(part);
                 outcome = outcome.or(last);
+                show(end);
                 ControlFlow::Continue(())
             }
             Err(error) => {

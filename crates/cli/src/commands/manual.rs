@@ -5,7 +5,9 @@ use crate::args::{Args, Completions, Man};
 use crate::exit::{Outcome, Usage};
 use anyhow::{Context, Result};
 use clap::CommandFactory;
+use framewright::source::AtomicFile;
 use serde_json::json;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn completions(args: &Completions) -> Result<Outcome> {
@@ -35,7 +37,9 @@ pub(crate) fn man(args: &Man) -> Result<Outcome> {
     for word in &args.command {
         chosen = chosen.find_subcommand(word).ok_or_else(|| {
             let name = args.command.join(" ");
-            Usage(format!("there is no command `{name}`\nhint: fw --help lists the commands"))
+            let known = chosen.get_subcommands().map(clap::Command::get_name);
+            let near = framewright::query::closest(word, known).map(|near| format!("did you mean {near}? "));
+            Usage(format!("there is no command `{name}`\nhint: {}fw --help lists the commands", near.unwrap_or_default()))
         })?;
     }
     let text = page(chosen)?;
@@ -56,7 +60,9 @@ fn page(command: &clap::Command) -> Result<String> {
 fn pages(command: &clap::Command, folder: &Path) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or("fw")));
-    std::fs::write(&path, page(command)?).with_context(|| path.display().to_string())?;
+    let mut file = AtomicFile::create(&path).with_context(|| path.display().to_string())?;
+    file.write_all(page(command)?.as_bytes())?;
+    file.commit().with_context(|| path.display().to_string())?;
     let mut files = vec![path];
     for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
         files.extend(pages(one, folder)?);

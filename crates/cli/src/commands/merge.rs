@@ -2,9 +2,10 @@
 
 use super::{print_done, print_report};
 use crate::args::{Merge, Strategy};
-use crate::change::{existing, is_pipe, report_losses, source};
+use crate::change::{existing, is_pipe, note_nothing, report_losses, source};
 use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
+use crate::inputs::expanded;
 use crate::render::{Progress, count, shown, size};
 use anyhow::Result;
 use framewright::convert::Loss;
@@ -18,8 +19,15 @@ pub(crate) fn run(args: &Merge) -> Result<Outcome> {
     if args.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
         return Err(Usage("standard input can be one of the files only once".to_owned()).into());
     }
+    let mut files = Vec::new();
+    for word in &args.files {
+        match expanded(word)? {
+            None => files.push(word.clone()),
+            Some(found) => files.extend(found.into_iter().map(|(_, path)| path)),
+        }
+    }
     let inputs: Vec<Input> =
-        args.files.iter().map(|file| Input::of(file, &args.common.store, "merge")).collect::<Result<_>>()?;
+        files.iter().map(|file| Input::of(file, &args.common.store, "merge")).collect::<Result<_>>()?;
     merged(args, &inputs).map_err(|error| inputs.iter().fold(error, |error, input| input.retold(error)))
 }
 
@@ -42,6 +50,9 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
         merge(&sources, Target::File { path: &args.output, existing: existing(args.force, false) }, &options)?
     };
     progress.clear();
+    if done.objects == 0 {
+        note_nothing(inputs, &options.filter, args.common.json);
+    }
     for dropped in &done.dropped {
         let what = if dropped.tensor { "tensor" } else { "value" };
         aside(format_args!("fw: {}: the {what} of {} was dropped\n", visible(&dropped.key), dropped.file));

@@ -39,6 +39,9 @@ mod validate;
 use crate::args::{Command, Store};
 use crate::exit::{self, Outcome, Usage};
 use crate::input::Input;
+#[cfg(feature = "remote")]
+use crate::opened::Opened;
+use crate::render::Progress;
 use crate::terminal::Terminal;
 use anyhow::Result;
 use std::path::Path;
@@ -55,17 +58,24 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Dump(args) => dump::run(args),
         Command::Validate(args) => validate::run(args),
         Command::Stats(args) => stats::run(args),
-        Command::Plot(args) => plot::run(args),
-        Command::Cat(args) => look(command, &args.file, &args.store, |input| cat::run(args, input)),
+        Command::Plot(args) => args.threads.within(|| plot::run(args)),
+        #[cfg(feature = "remote")]
+        Command::Cat(args) if crate::remote::url(&args.file).is_some() && !args.select.filter().is_empty() => {
+            let opened = Opened::open(&args.file, &args.store, "cat")?;
+            run(&Command::Cat(cat::by_keys(args, &opened.catalog)?))
+        }
+        Command::Cat(args) => {
+            args.threads.within(|| look(command, &args.file, &args.store, |input| cat::run(args, input)))
+        }
         Command::Recover(args) => recover::run(args),
-        Command::Convert(args) => convert::run(args),
+        Command::Convert(args) => args.threads.within(|| convert::run(args)),
         Command::Set(args) => set::run(args),
         Command::Copy(args) => copy::run(args),
         Command::Merge(args) => merge::run(args),
         Command::Split(args) => split::run(args),
         Command::Reshuffle(args) => reshuffle::run(args),
         Command::Recode(args) => recode::run(args),
-        Command::Diff(args) => diff::run(args),
+        Command::Diff(args) => args.threads.within(|| diff::run(args)),
         Command::Decode(args) => decode::run(args),
         Command::Encode(args) => encode::run(args),
         Command::Bridge(args) => bridge::run(args),
@@ -88,6 +98,7 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
 
 /// Looks at a file: part by part when it is in a store and the command can do with parts, else at all of it.
 fn look(command: &Command, file: &Path, store: &Store, run: impl FnOnce(&Input) -> Result<Outcome>) -> Result<Outcome> {
+    let _progress = Progress::of_output(&file.display().to_string());
     #[cfg(feature = "remote")]
     let input = match crate::remote::url(file) {
         Some(url) => match crate::remote::look(command, url, store)? {

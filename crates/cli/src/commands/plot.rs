@@ -5,6 +5,7 @@ use crate::args::{Plot, PlotFormat, PlotKind, PlotScale, PlotTheme};
 use crate::exit::{self, Outcome, Usage, aside, is_closed_pipe};
 use crate::inputs::{Answers, Inputs};
 use crate::opened::{Opened, look_failure};
+use crate::render::Progress;
 use crate::screen;
 use crate::selected::KeyNotes;
 use anyhow::{Context, Result};
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &Plot) -> Result<Outcome> {
     let target = Target::of(args)?;
     let inputs = Inputs::of(&args.files)?;
     let mut answers = Answers::new("plot", args.json, &inputs);
+    let progress = Progress::of("plot");
     let mut notes = KeyNotes::new(args.select.filter().paths());
     let (mut files, mut chosen, mut others) = (Vec::new(), Vec::new(), 0);
     for word in &inputs.words {
@@ -41,7 +43,8 @@ pub(crate) fn run(args: &Plot) -> Result<Outcome> {
         return Err(Usage("no object is selected\nhint: run fw ls to list the objects of the files".to_owned()).into());
     }
     unclaimed(args, &chosen)?;
-    for one in &chosen {
+    for (number, one) in chosen.iter().enumerate() {
+        progress.show_items(number as u64, chosen.len() as u64, one.record.file());
         match draw(args, format, &files[one.file], one) {
             Ok(Some(report)) if args.json => answers.add(report),
             Ok(Some(report)) => {

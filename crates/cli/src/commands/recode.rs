@@ -2,7 +2,7 @@
 
 use super::{print, print_done, print_report};
 use crate::args::Recode;
-use crate::change::{called, is_pipe, source, with_target};
+use crate::change::{called, is_pipe, note_nothing, source, with_target};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use crate::render::{Progress, Table, count, size};
@@ -34,6 +34,9 @@ fn recoded(args: &Recode, coding: Coding, input: &Input) -> Result<Outcome> {
         with_target(&args.file, input, output, args.place, |target| recode(&source, target, &options))?
     };
     progress.clear();
+    if done.objects.is_empty() {
+        note_nothing([input], &options.filter, args.common.json);
+    }
     let name = called(output, input);
     if args.common.json && (args.dry_run || !is_pipe(output)) {
         let mut report = json!(done);

@@ -2,7 +2,7 @@
 
 use super::{print_done, print_report};
 use crate::args::Set;
-use crate::change::{called, is_pipe, report_losses, source, with_target};
+use crate::change::{called, is_pipe, note_nothing, report_losses, source, with_target};
 use crate::exit::{Outcome, aside};
 use crate::input::Input;
 use crate::render::{Progress, count, size};
@@ -26,6 +26,9 @@ fn changed(args: &Set, changes: &[Change], input: &Input) -> Result<Outcome> {
     let output = args.output.as_deref();
     let done = with_target(&args.file, input, output, args.place, |target| set(&source, target, changes, &options))?;
     progress.clear();
+    if done.selected_messages == 0 {
+        note_nothing([input], &args.select.filter(), args.common.json);
+    }
     for key in &done.missing_keys {
         aside(format_args!("fw: note: no selected object has the key {key}\n"));
     }

@@ -3,7 +3,7 @@
 use super::copy::{line, names};
 use super::{print_done, print_report};
 use crate::args::Split;
-use crate::change::{existing, report_losses, source};
+use crate::change::{existing, note_nothing, report_losses, source};
 use crate::exit::Outcome;
 use crate::input::Input;
 use crate::render::{Progress, count, size};
@@ -27,6 +27,9 @@ fn parted(args: &Split, input: &Input) -> Result<Outcome> {
     let source = source(input)?;
     let done = split(&source, &names, &options)?;
     progress.clear();
+    if done.files.is_empty() {
+        note_nothing([input], &options.filter, args.common.json);
+    }
     let outcome = report_losses(&done.losses);
     if args.common.json {
         let mut report = json!(done);

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Stats) -> Result<Outcome> {
         let found = Opened::open(word, &args.common.store, "stats")
             .and_then(|opened| file(args, &opened, &notes, &progress).map_err(|error| opened.retold(error)));
         match found {
-            Err(error) => progress.aside(|| answers.take(word, Err(error)))?,
+            Err(error) => answers.take(word, Err(error))?,
             Ok(found) if args.common.json => {
                 let outcome = found.outcome();
                 answers.take(word, Ok(Answer { outcome, ..Answer::json(found.json(&keys)) }))?;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Stats) -> Result<Outcome> {
             Ok(found) => {
                 for (place, error) in &found.faults {
                     let error = anyhow::Error::msg(format!("{place}: {error}"));
-                    progress.aside(|| answers.fail(word, &error));
+                    answers.fail(word, &error);
                 }
                 rows.extend(found.rows);
             }

@@ -1,7 +1,7 @@
 //! `fw validate`: every fault with its bytes.
 
 use crate::args::{Mode, Rules, Validate};
-use crate::exit::{Outcome, Usage};
+use crate::exit::{Outcome, Usage, aside};
 use crate::input::Input;
 use crate::inputs::{Answer, Answers, Inputs};
 use crate::render::{Progress, count};
@@ -37,22 +37,33 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
     };
     // One file needs no thread, and standard input must not be read by two.
     let threads = if inputs.words.len() == 1 { 1 } else { args.threads.count()? };
-    let mut ended = Ok(());
+    let (mut ended, mut damaged) = (Ok(()), None);
     in_order(inputs.words.iter(), threads, check, |(word, answer)| {
-        ended = progress.aside(|| answers.take(&word, answer));
+        let answer = answer.map(|(answer, is_damaged)| {
+            if is_damaged {
+                damaged.get_or_insert_with(|| word.clone());
+            }
+            answer
+        });
+        ended = answers.take(&word, answer);
         if ended.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     ended?;
+    if let Some(file) = damaged.filter(|_| !args.common.json) {
+        let file = file.display().to_string();
+        aside(format_args!("hint: fw recover {} -o repaired.tgm saves what is intact\n", visible(&file)));
+    }
     answers.finish()
 }
 
-fn file(args: &Validate, input: &Input, watch: Watch) -> Result<Answer> {
+/// The answer about a file, and whether recovery may help.
+fn file(args: &Validate, input: &Input, watch: Watch) -> Result<(Answer, bool)> {
     let format = input.looked_format()?;
     if format != Format::Tensogram {
         let answer = tensors(args, input, format);
         let len = std::fs::metadata(input.path()).map_or(0, |found| found.len());
         watch.tell(len, len);
-        return answer;
+        return Ok((answer?, false));
     }
     let mode = match args.mode {
         Mode::Quick => ValidateMode::Quick,
@@ -68,10 +79,13 @@ fn file(args: &Validate, input: &Input, watch: Watch) -> Result<Answer> {
     if let Some(expected) = args.expect_messages {
         report.expect_messages(expected);
     }
+    let is_damaged = report
+        .findings()
+        .any(|finding| finding.severity == Severity::Error && finding.code != "message_count_mismatch");
     let outcome = if report.is_ok() { Outcome::Fine } else { Outcome::Invalid };
     let answer =
         if args.common.json { Answer::json(json(input, &report)) } else { Answer::text(text(&report, input.name())) };
-    Ok(Answer { outcome, ..answer })
+    Ok((Answer { outcome, ..answer }, is_damaged))
 }
 
 /// Any other file of named tensors.

@@ -7,7 +7,7 @@ mod table;
 
 pub(crate) use hex::{byte_map, byte_map_by};
 pub(crate) use paint::{Ink, findings_error};
-pub(crate) use progress::{Progress, heard};
+pub(crate) use progress::{Progress, beside, heard};
 pub(crate) use table::{Table, middle};
 
 /// A number of bytes for people: exact below a kibibyte, three digits above.

@@ -73,6 +73,9 @@ fn manual_pages_for_every_command() {
     let run = fw(at.path(), "man frobnicate");
     assert_eq!((run.code, run.text()), (2, ""));
     assert!(run.err.contains("there is no command `frobnicate`"), "{}", run.err);
+    assert!(fw(at.path(), "man valdate").err.ends_with("\nhint: did you mean validate? fw --help lists the commands\n"));
+    let run = fw(at.path(), "man schema chek");
+    assert!(run.err.contains("`schema chek`") && run.err.contains("did you mean check?"), "{}", run.err);
     let json = fine(at.path(), "man --output man1 --json").json();
     let files = json["files"].as_array().expect("a list").len();
     assert_eq!(std::fs::read_dir(at.path().join("man1")).expect("written").count(), files);
@@ -115,6 +118,18 @@ fn did_you_mean() {
     let run = fw(at.path(), "validte x.tgm");
     assert_eq!(run.code, 2);
     assert!(run.err.contains("'validate'"), "{}", run.err);
+    // An option of other commands.
+    for (line, tip) in [
+        ("copy a.tgm -o b.tgm", "name the output after the input: 'fw copy FILE OUTPUT'"),
+        ("recode a.tgm --output b.tgm --raw", "name the output after the input: 'fw recode FILE OUTPUT'"),
+        ("stats a.tgm -t 2t", "select a tensor by its name with '--where name=NAME'"),
+        ("cat a.tgm -o a.npy", "fw cat writes to standard output, which > FILE puts into a file"),
+    ] {
+        let run = fw(at.path(), line);
+        assert!(run.code == 2 && run.err.contains(tip) && !run.err.contains("as a value"), "fw {line}: {}", run.err);
+        let run = fw(at.path(), &format!("{line} --json"));
+        assert!(run.code == 2 && run.json()["error"].to_string().contains(tip), "fw {line}: {}", run.text());
+    }
     let run = fw(at.path(), "validte x.tgm --json");
     assert!(run.json()["error"]["hint"].as_str().is_some_and(|hint| hint.contains("validate")), "{}", run.text());
 }

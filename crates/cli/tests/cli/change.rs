@@ -344,3 +344,89 @@ fn changes_tell_how_far_they_are() {
         assert!(heard.last().is_some_and(|(done, total)| 0 < *done && done <= total), "{line:?}: {heard:?}");
     }
 }
+
+/// A filter that selects nothing says so, and which key it may have meant.
+#[test]
+fn nothing_is_selected() {
+    let folder = folder();
+    let at = folder.path();
+    for (number, line) in [
+        "set f.tgm OUT -s a=1",
+        "copy f.tgm OUT",
+        "copy f.tgm [mars.param]-OUT",
+        "split f.tgm -o OUT",
+        "merge f.tgm p.tgm -o OUT",
+        "recode f.tgm OUT --compress lz4",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = line.replace("OUT", &format!("o{number}.tgm"));
+        let run = fw(at, &format!("{line} -w mars.parm=2t"));
+        let words = "fw: note: --where selects nothing\nfw: note: no object has the key mars.parm; did you mean mars.param?\n";
+        assert_eq!((run.code, run.err.as_str()), (0, words), "fw {line}");
+        let run = fw(at, &format!("{} -w mars.param=nothing", line.replace(&format!("o{number}"), &format!("p{number}"))));
+        assert_eq!((run.code, run.err.as_str()), (0, "fw: note: --where selects nothing\n"), "fw {line}");
+    }
+    assert_eq!(fw(at, "copy f.tgm quiet.tgm -w mars.parm=2t --quiet").err, "");
+}
+
+/// `fw merge` takes what the commands take that look at files.
+#[test]
+fn merge_of_directories_and_patterns() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::create_dir(at.join("runs")).unwrap();
+    std::fs::rename(at.join("f.tgm"), at.join("runs/f.tgm")).unwrap();
+    std::fs::copy(at.join("runs/f.tgm"), at.join("runs/g.tgm")).unwrap();
+    prints(at, "merge runs -o a.tgm", "wrote a.tgm: 8 objects from 2 files, 64.8 KiB\n");
+    fine(at, "merge runs/?.tgm -o b.tgm");
+    let same = ["a.tgm", "b.tgm"].map(|name| fine(at, &format!("ls {name}")).text().to_owned());
+    assert_eq!(same[0], same[1]);
+    assert_eq!(fw(at, "merge runs/*.bt -o c.tgm").err, "fw: runs/*.bt: no file matches this pattern\n");
+}
+
+/// Whole messages may hold more than what was selected.
+#[test]
+fn a_copy_of_whole_messages_says_what_else_they_hold() {
+    let folder = folder();
+    let at = folder.path();
+    let run = fw(at, "copy p.tgm o.tgm -w mars.param=lsm");
+    let words = "fw: note: whole messages are copied, with 1 object that --where does not select; --objects leaves them out\n";
+    assert_eq!((run.code, run.err.as_str(), run.text()), (0, words, "wrote o.tgm: 1 message, 2 objects, 888 B\n"));
+    let json = fine(at, "copy p.tgm o.tgm -f -w mars.param=lsm --json").json();
+    assert_eq!((&json["copied_objects"], &json["selected_objects"]), (&2.into(), &1.into()));
+    fine(at, "copy p.tgm q.tgm -w mars.param=lsm --objects");
+    fine(at, "copy p.tgm r.tgm -w run=12Z");
+    fails(at, "split f.tgm -o out/", 2, "fw: out/: is a directory\nhint: add a file name, such as out/[index].tgm\n");
+}
+
+/// One tensor, chosen by its keys: from a file, a pipe, another format, and a server.
+#[test]
+fn cat_by_keys() {
+    let folder = folder();
+    let at = folder.path();
+    let expected = fine(at, "cat f.tgm -m 2 --text").out;
+    for line in [
+        "cat f.tgm -w mars.param=2t -w mars.step=6 --text",
+        "cat f.tgm -w mars.param=2t -m 2 --text",
+        "cat f.tgm -w msg.index=2 --text",
+    ] {
+        assert_eq!(fine(at, line).out, expected, "fw {line}");
+    }
+    let bytes = std::fs::read(at.join("f.tgm")).unwrap();
+    assert_eq!(fed(at, "cat - -w mars.param=2t -w mars.step=6 --text", &bytes).out, expected);
+    fine(at, "convert f.tgm f.npz --quiet --force");
+    assert_eq!(fine(at, "cat f.npz -w name=2/2t --text").out, expected);
+    if let Some(server) = super::remote::Server::files(at) {
+        let line = format!("cat http://{}/f.tgm -w mars.param=2t -w mars.step=6 --text", server.1);
+        assert_eq!(fine(at, &line).out, expected);
+    }
+    let several = "fw: f.tgm: --where selects 2 objects, expected one\nhint: add more conditions, or --message\n";
+    fails(at, "cat f.tgm -w mars.param=2t", 2, several);
+    fails(at, "cat p.tgm -w mars.step=0", 2, "fw: p.tgm: --where selects 2 objects, expected one\nhint: add more conditions\n");
+    let none = "fw: note: no object has the key mars.parm; did you mean mars.param?\n\
+                fw: f.tgm: --where selects nothing\nhint: fw ls lists the objects\n";
+    fails(at, "cat f.tgm -w mars.parm=2t", 2, none);
+    assert_eq!(fw(at, "cat f.tgm -w mars.param=2t -t x").code, 2);
+}

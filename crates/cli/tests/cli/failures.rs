@@ -37,6 +37,10 @@ fn usage_errors_are_2() {
             "cat two_objects_metadata.tgm --tensor nope",
             "fw: two_objects_metadata.tgm: no tensor is named \"nope\"\nhint: fw ls lists the names\n",
         ),
+        (
+            "cat two_objects_metadata.tgm --tensor msk",
+            "fw: two_objects_metadata.tgm: no tensor is named \"msk\"\nhint: did you mean \"msl\"? fw ls lists the names\n",
+        ),
         ("diff f32_hash.tgm f32_hash.tgm --atol=-1", "fw: --atol -1: must be 0 or greater\n"),
         ("convert f32_hash.tgm x.bt --align 7", "fw: --align 7: must be a power of two from 8 to 1048576\n"),
         (

@@ -218,11 +218,11 @@ def copy_names(line):
     assert bytes_of(path) == bytes_of("one-0.tgm")
 
 
-def merge(output, pick):
+def merge(output, pick, names=("field-msl-0.tgm", "field-msl-6.tgm")):
     def check(line):
         run(line)
         (found,) = messages(output)
-        parts = [decoded(message) for name in ["field-msl-0.tgm", "field-msl-6.tgm"] for message in messages(name)]
+        parts = [decoded(message) for name in names for message in messages(name)]
         all_of_them = decoded(found)
         assert [clean(entry) for entry in all_of_them.metadata.base] == [
             clean(entry) for part in parts for entry in part.metadata.base
@@ -343,6 +343,7 @@ CHECKS = {
     "tensogram copy forecast.tgm out-[mars.param]-[mars.step].tgm": copy_names,
     "tensogram merge -o m1.tgm field-msl-0.tgm field-msl-6.tgm": merge("m1.tgm", "first"),
     "tensogram merge -s last -o m2.tgm field-msl-0.tgm field-msl-6.tgm": merge("m2.tgm", "last"),
+    "tensogram merge -s error -o m3.tgm field-msl-0.tgm field-msl-0.tgm": merge("m3.tgm", "first", ["field-msl-0.tgm"] * 2),
     "tensogram split -o part.tgm forecast.tgm": split("part_{:04}.tgm", "forecast.tgm"),
     "tensogram split -o part-[index].tgm 2t.tgm": split("part-{:04}.tgm", "2t.tgm"),
     "tensogram reshuffle -o r.tgm forecast.tgm": reshuffle,

@@ -74,6 +74,9 @@ fn no_signal_leaves_a_temporary_file() {
         "recover w.tgm -o saved.tgm",
         "recode w.tgm recoded.tgm -q --compress lz4",
         "set w.tgm -i -s run=00Z",
+        "copy w.tgm copied.tgm -q",
+        "merge w.tgm -o merged.tgm -q",
+        "split w.tgm -o split.tgm -q",
     ];
     let (mut ended, mut run) = (0, 0u64);
     for (signal, number) in SIGNALS {
@@ -94,7 +97,7 @@ fn no_signal_leaves_a_temporary_file() {
                     std::fs::metadata(at.join("w.tgm")).unwrap().len() > 64 << 20,
                     "{line}, SIG{signal}: changed in place"
                 );
-                for output in ["copy.tgm", "saved.tgm", "recoded.tgm"] {
+                for output in ["copy.tgm", "saved.tgm", "recoded.tgm", "copied.tgm", "merged.tgm", "split_0000.tgm"] {
                     // What is there is whole.
                     let Ok(metadata) = std::fs::metadata(at.join(output)) else { continue };
                     assert!(metadata.len() > 64 << 20, "{line}, SIG{signal}: {output} is half written");

@@ -188,9 +188,28 @@ fn closed_pipes_are_no_failure() {
 #[test]
 fn pipes_with_names() {
     let folder = vectors("tensogram");
-    for command in ["info", "dump", "validate", "cat", "cat --npy", "ls"] {
-        let file = fine(&folder, &format!("{command} f32_hash.tgm"));
-        let script = format!("{} {command} <(cat f32_hash.tgm)", env!("CARGO_BIN_EXE_fw"));
+    for command in [
+        "info X",
+        "ls X",
+        "ls X -p shape",
+        "get X -p shape",
+        "dump X",
+        "dump X --hex",
+        "dump X --frames",
+        "validate X",
+        "stats X",
+        "plot X",
+        "cat X",
+        "cat X --npy",
+        "diff X f32_hash.tgm",
+        "set X - -s a=1 -w nothing=1",
+        "copy X -",
+        "merge X -o - --strategy first",
+        "reshuffle X -o -",
+        "recode X --dry-run --compress lz4",
+    ] {
+        let file = fine(&folder, &command.replace('X', "f32_hash.tgm"));
+        let script = format!("{} {}", env!("CARGO_BIN_EXE_fw"), command.replace('X', "<(cat f32_hash.tgm)"));
         let output = Command::new("bash")
             .args(["-c", &script])
             .current_dir(&folder)
@@ -205,9 +224,14 @@ fn pipes_with_names() {
         };
         assert_eq!(text(&output.stdout), text(&file.out), "fw {command}");
     }
-    let script = format!("{} diff <(cat f32_hash.tgm) f32_hash.tgm", env!("CARGO_BIN_EXE_fw"));
-    let status = Command::new("bash").args(["-c", &script]).current_dir(&folder).stdout(Stdio::null()).status();
-    assert_eq!(status.expect("bash runs").code(), Some(0));
+    let out = tempfile::tempdir().expect("a folder");
+    for (command, output) in [("convert X O/o.npz", "o.npz"), ("recover X -o O/o.tgm", "o.tgm"), ("split X -o O/s.tgm", "s_0000.tgm")] {
+        let at = out.path().display().to_string();
+        let script = format!("{} {}", env!("CARGO_BIN_EXE_fw"), command.replace('X', "<(cat f32_hash.tgm)").replace('O', &at));
+        let status = Command::new("bash").args(["-c", &script]).current_dir(&folder).stdout(Stdio::null()).status();
+        assert_eq!(status.expect("bash runs").code(), Some(0), "fw {command}");
+        assert!(out.path().join(output).exists(), "fw {command}");
+    }
 }
 
 /// Commands that read as it comes take devices and pipes, and do not wait for the end.

@@ -1,6 +1,7 @@
 //! BinTensors, safetensors, npy and npz files.
 
 use super::{fine, fw, vectors};
+use framewright::tensogram::{MessageBuilder, Pipe};
 use std::path::Path;
 
 /// The same small tensors in every format: `w` float32 2x3 and `n` int16.
@@ -191,5 +192,38 @@ fn no_vector_crashes_a_command() {
                 assert!(matches!(run.code, 0 | 1) && !run.err.contains("panicked"), "fw {line} {file}: {}", run.err);
             }
         }
+    }
+}
+
+/// How many threads decode changes nothing but the time.
+#[test]
+fn threads_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let values: Vec<f64> = (0..200_000).map(|at| 280.0 + (f64::from(at) / 300.0).sin()).collect();
+    for (name, pipe) in [("a.tgm", Pipe::pack(16).szip()), ("b.tgm", Pipe::shuffle().lz4())] {
+        let message = MessageBuilder::new().tensor(&[400, 500], &values).unwrap().base("name", "x").pipeline(pipe);
+        std::fs::write(at.join(name), message.encode().unwrap()).unwrap();
+    }
+    for line in [
+        "cat a.tgm --npy",
+        "cat a.tgm --slice 7:300:3,5 --text",
+        "diff a.tgm b.tgm --atol 0.1",
+        "plot a.tgm --format svg -o -",
+    ] {
+        let [one, three] = [1, 3].map(|threads| fine(at, &format!("{line} --threads {threads}")));
+        assert!(one.out == three.out && one.err == three.err, "fw {line}");
+    }
+    let [one, three] = [1, 3].map(|threads| {
+        fine(at, &format!("convert a.tgm o{threads}.tgm --drop-codecs --quiet --threads {threads}"));
+        fine(at, &format!("convert a.tgm o{threads}.bt --quiet --threads {threads}"));
+        std::fs::read(at.join(format!("o{threads}.bt"))).unwrap()
+    });
+    assert!(one == three);
+    fine(at, "diff o1.tgm o3.tgm");
+    for line in ["cat a.tgm --npy", "convert a.tgm x.bt", "diff a.tgm b.tgm", "plot a.tgm"] {
+        let run = super::fw_with(at, line, &[("FW_THREADS", "two")]);
+        assert_eq!((run.code, run.text()), (2, ""), "fw {line}");
+        assert!(run.err.contains("FW_THREADS is \"two\", expected a number of threads"), "fw {line}: {}", run.err);
     }
 }

@@ -17,6 +17,18 @@ fn on_terminal(
     environment: &[(&str, &str)],
     feed: impl FnOnce(&mut std::process::ChildStdin),
 ) -> String {
+    on_terminal_into(folder, words, columns, environment, None, feed)
+}
+
+/// The same with the results elsewhere.
+fn on_terminal_into(
+    folder: &Path,
+    words: &[&str],
+    columns: u16,
+    environment: &[(&str, &str)],
+    output: Option<Stdio>,
+    feed: impl FnOnce(&mut std::process::ChildStdin),
+) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
     grantpt(&master).expect("granted");
     unlockpt(&master).expect("unlocked");
@@ -26,7 +38,8 @@ fn on_terminal(
     tcsetwinsize(slave(), size).expect("a size");
     let mut command = Command::new(env!("CARGO_BIN_EXE_fw"));
     command.args(words).current_dir(folder).env("TERM", "xterm-256color").env_remove("NO_COLOR").env_remove("COLUMNS");
-    command.envs(environment.iter().copied()).stdin(Stdio::piped()).stdout(slave()).stderr(slave());
+    command.envs(environment.iter().copied()).stdin(Stdio::piped()).stderr(slave());
+    command.stdout(output.unwrap_or_else(|| slave().into()));
     let mut child = command.spawn().expect("fw runs");
     drop(command);
     let reader = std::thread::spawn(move || {
@@ -192,4 +205,50 @@ fn long_work_shows_progress() {
     }
     let text = shown(at, "stats zeros.tgm --threads 1 --quiet", 120, &[]);
     assert!(!text.contains("B/s"), "{text:?}");
+    // What goes into a file does not mix with what is on the terminal; text on the terminal would.
+    let words = ["cat", "zeros.tgm", "--text", "--color", "never"];
+    let file = || File::create(at.join("zeros.txt")).expect("made").into();
+    let text = on_terminal_into(at, &words, 120, &[], Some(file()), |_| {});
+    assert!(text.contains("B/s") && text.contains("zeros.tgm"), "{text:?}");
+    assert!(std::fs::metadata(at.join("zeros.txt")).expect("written").len() > 20 << 20);
+    let words = ["cat", "zeros.tgm", "--text", "--slice", ":100", "--color", "never"];
+    assert!(!on_terminal(at, &words, 120, &[], |_| {}).contains("B/s"));
+}
+
+/// A command that waits for its input says what it waits for; what it prints then is not mixed with that.
+#[test]
+fn waiting_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let message = std::fs::read(super::vectors("tensogram").join("f32_hash.tgm")).expect("it is there");
+    std::fs::write(at.join("f.tgm"), &message).expect("written");
+    for line in [
+        "info -",
+        "ls - -p shape",
+        "get - -p shape",
+        "dump -",
+        "dump - --frames",
+        "validate -",
+        "stats -",
+        "plot -",
+        "diff - f.tgm",
+        "convert - o.npz",
+        "recover - -o o.tgm",
+        "set - set.tgm -s a=1",
+        "copy - copy.tgm",
+        "merge - -o merge.tgm",
+        "split - -o split.tgm",
+        "reshuffle - -o reshuffle.tgm",
+        "recode - recode.tgm --compress lz4",
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--color", "never"]).collect();
+        let text = on_terminal(at, &words, 100, &[("COLUMNS", "100")], |input| {
+            std::thread::sleep(Duration::from_millis(900));
+            input.write_all(&message).expect("written");
+        });
+        let (waiting, result) = text.split_once("\u{1b}[2K").unwrap_or_else(|| panic!("fw {line}: {text:?}"));
+        assert!(waiting.contains("s  standard input"), "fw {line}: {text:?}");
+        let result = result.rsplit("\u{1b}[2K").next().expect("the end");
+        assert!(!result.contains("s  standard input") && result.contains('\n'), "fw {line}: {text:?}");
+    }
 }

@@ -6,6 +6,7 @@ use fw_recording::Capture;
 use fw_schema::Schema;
 use fw_structframe::{Counters, Event, Framing};
 use std::collections::VecDeque;
+use fw_source::Watch;
 use std::path::Path;
 
 /// Where the bytes of a capture come from, in order.
@@ -58,6 +59,9 @@ pub struct CaptureInput<'c> {
     chunks: Box<dyn Chunks + 'c>,
     /// What was read to find the framing, and not handed on yet.
     held: VecDeque<(Vec<u8>, Arrival)>,
+    watch: Watch,
+    /// Bytes on disk, or 0 where nobody knows.
+    total: u64,
 }
 
 impl std::fmt::Debug for CaptureInput<'_> {
@@ -73,7 +77,9 @@ impl<'c> CaptureInput<'c> {
     /// When it cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ConvertError> {
         let path = path.as_ref();
-        Ok(Self::from_chunks(path.display().to_string(), Capture::open(path)?))
+        let input = Self::from_chunks(path.display().to_string(), Capture::open(path)?);
+        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        Ok(Self { total: file.map_or(0, |file| file.len()), ..input })
     }
 
     /// Reads bytes that are in memory.
@@ -83,7 +89,14 @@ impl<'c> CaptureInput<'c> {
 
     /// Reads from anything that gives chunks; `name` is what messages call it.
     pub fn from_chunks(name: impl Into<String>, chunks: impl Chunks + 'c) -> Self {
-        Self { name: name.into(), chunks: Box::new(chunks), held: VecDeque::new() }
+        Self { name: name.into(), chunks: Box::new(chunks), held: VecDeque::new(), watch: Watch::default(), total: 0 }
+    }
+
+    /// Tells how many of its bytes were read.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
+        self
     }
 
     /// What messages call it.
@@ -144,7 +157,7 @@ impl<'c> CaptureInput<'c> {
         take: &mut dyn FnMut(Signal<'_, '_>) -> Result<(), ConvertError>,
     ) -> Result<Counters, ConvertError> {
         let mut stream = frames.stream();
-        let (mut chunk, mut current) = (Vec::new(), None);
+        let (mut chunk, mut current, mut done) = (Vec::new(), None, 0u64);
         // Events cannot stop their reader: what comes after a failure is not handed on.
         let mut fault = None;
         let mut event = |event: Event<'_>, take: &mut dyn FnMut(Signal<'_, '_>) -> Result<(), ConvertError>| {
@@ -162,6 +175,9 @@ impl<'c> CaptureInput<'c> {
             if current.replace(arrival.stream).is_some_and(|before| before != arrival.stream) {
                 stream.finish(|found| failed |= event(found, take));
             }
+            done = done.saturating_add(chunk.len() as u64);
+            // A recording has more bytes than the stream in it.
+            self.watch.tell(if self.total > 0 { done.min(self.total) } else { done }, self.total);
             take(Signal::Arrived { time: arrival.time, len: chunk.len() })?;
             stream.read(&chunk, |found| failed |= event(found, take));
         }

@@ -6,6 +6,7 @@ mod sample; // what is shown
 use super::{print, print_report};
 use crate::args::Tour;
 use crate::exit::{Outcome, Usage};
+use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::primitives::checksum::xxh3_64;
 use serde_json::json;
@@ -58,8 +59,9 @@ fn guided(directory: &Path) -> Result<Vec<Step>> {
     sample::damaged(&at("forecast.tgm"), &at("damaged.tgm"))?;
     sample::robot(directory)?;
     let real = directory.display().to_string();
-    let mut steps = Vec::new();
+    let (mut steps, progress) = (Vec::new(), Progress::of("tour"));
     for (title, line, wanted, lines) in STEPS {
+        progress.show_items(steps.len() as u64, STEPS.len() as u64, title);
         let words = line.split_whitespace().map(|word| word.trim_matches('\'').replace("@/", &format!("{real}/")));
         let (code, output) = crate::captured(std::iter::once("fw".to_owned()).chain(words));
         if code != *wanted {
