@@ -216,10 +216,9 @@ fn parts(record: &FileRecord, options: &CopyOptions, apart: bool) -> Vec<Part> {
     match objects.len() {
         0 => Vec::new(),
         1 => vec![Part { message, of, selected: 1, objects, whole }],
-        _ if apart => objects
-            .iter()
-            .map(|only| Part { message, of, selected: 1, objects: vec![*only], whole: false })
-            .collect(),
+        _ if apart => {
+            objects.iter().map(|only| Part { message, of, selected: 1, objects: vec![*only], whole: false }).collect()
+        }
         selected => vec![Part { message, of, selected, objects, whole }],
     }
 }

@@ -67,7 +67,8 @@ pub(crate) fn by_keys(args: &Cat, catalog: &Catalog) -> Result<Cat> {
         }
         [(first, ..), .., (last, ..)] => {
             let more = if first == last { "more conditions" } else { "more conditions, or --message" };
-            let text = format!("{name}: --where selects {}, expected one\nhint: add {more}", counted(hits.len(), "object"));
+            let text =
+                format!("{name}: --where selects {}, expected one\nhint: add {more}", counted(hits.len(), "object"));
             Err(Usage(text).into())
         }
     }

@@ -76,7 +76,9 @@ fn note_others(done: &CopyReport) {
     let others = done.copied_objects.saturating_sub(done.selected_objects);
     if others > 0 {
         let others = count(others, "object");
-        aside(format_args!("fw: note: whole messages are copied, with {others} that --where does not select; --objects leaves them out\n"));
+        aside(format_args!(
+            "fw: note: whole messages are copied, with {others} that --where does not select; --objects leaves them out\n"
+        ));
     }
 }
 

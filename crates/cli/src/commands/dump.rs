@@ -31,8 +31,9 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
             let shown = if args.hex { hex } else { frames };
             input.and_then(|input| shown(args, &input, &progress).map_err(|error| input.retold(error)))
         } else {
-            Opened::open(word, &args.common.store, "dump")
-                .and_then(|opened| file(args, &filter, &opened, &mut notes, &progress).map_err(|error| opened.retold(error)))
+            Opened::open(word, &args.common.store, "dump").and_then(|opened| {
+                file(args, &filter, &opened, &mut notes, &progress).map_err(|error| opened.retold(error))
+            })
         };
         let answer = answer.map(|answer| match answer.body {
             // Which file it is, where several follow each other.
@@ -189,13 +190,7 @@ fn wanted(args: &Dump, name: &str, count: usize) -> Result<std::ops::Range<usize
 }
 
 /// Metadata and descriptors.
-fn file(
-    args: &Dump,
-    filter: &Where,
-    opened: &Opened,
-    notes: &mut KeyNotes,
-    progress: &Progress,
-) -> Result<Answer> {
+fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes, progress: &Progress) -> Result<Answer> {
     let (catalog, name) = (&opened.catalog, opened.catalog.name());
     let messages = catalog.format() == Format::Tensogram;
     if !messages && args.message.is_some() {

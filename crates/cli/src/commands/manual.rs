@@ -39,7 +39,10 @@ pub(crate) fn man(args: &Man) -> Result<Outcome> {
             let name = args.command.join(" ");
             let known = chosen.get_subcommands().map(clap::Command::get_name);
             let near = framewright::query::closest(word, known).map(|near| format!("did you mean {near}? "));
-            Usage(format!("there is no command `{name}`\nhint: {}fw --help lists the commands", near.unwrap_or_default()))
+            Usage(format!(
+                "there is no command `{name}`\nhint: {}fw --help lists the commands",
+                near.unwrap_or_default()
+            ))
         })?;
     }
     let text = page(chosen)?;

@@ -73,7 +73,9 @@ fn manual_pages_for_every_command() {
     let run = fw(at.path(), "man frobnicate");
     assert_eq!((run.code, run.text()), (2, ""));
     assert!(run.err.contains("there is no command `frobnicate`"), "{}", run.err);
-    assert!(fw(at.path(), "man valdate").err.ends_with("\nhint: did you mean validate? fw --help lists the commands\n"));
+    assert!(
+        fw(at.path(), "man valdate").err.ends_with("\nhint: did you mean validate? fw --help lists the commands\n")
+    );
     let run = fw(at.path(), "man schema chek");
     assert!(run.err.contains("`schema chek`") && run.err.contains("did you mean check?"), "{}", run.err);
     let json = fine(at.path(), "man --output man1 --json").json();

@@ -111,7 +111,9 @@ fn help() {
         let wide: Vec<&str> = run.text().lines().filter(|line| line.chars().count() > 80).collect();
         assert!(wide.is_empty(), "fw {command} -h: {wide:#?}");
         // Examples are for the clipboard: each is one line.
-        let broken = |line: &&str| !["fw ", "curl ", "echo ", "nc "].iter().any(|word| line.trim_start().starts_with(word));
+        let broken = |line: &&str| {
+            !["fw ", "curl ", "tail ", "echo ", "nc "].iter().any(|word| line.trim_start().starts_with(word))
+        };
         let examples = run.text().split("\nExamples:\n").nth(1).unwrap_or_default();
         let examples = examples.split("\n\n").next().unwrap_or_default();
         let broken: Vec<&str> = examples.lines().filter(broken).collect();

@@ -202,7 +202,7 @@ fn pipes_with_names() {
         "cat X",
         "cat X --npy",
         "diff X f32_hash.tgm",
-        "set X - -s a=1 -w nothing=1",
+        "set X - -s a=1 -w nothing=1 --quiet",
         "copy X -",
         "merge X -o - --strategy first",
         "reshuffle X -o -",
@@ -225,9 +225,12 @@ fn pipes_with_names() {
         assert_eq!(text(&output.stdout), text(&file.out), "fw {command}");
     }
     let out = tempfile::tempdir().expect("a folder");
-    for (command, output) in [("convert X O/o.npz", "o.npz"), ("recover X -o O/o.tgm", "o.tgm"), ("split X -o O/s.tgm", "s_0000.tgm")] {
+    for (command, output) in
+        [("convert X O/o.npz", "o.npz"), ("recover X -o O/o.tgm", "o.tgm"), ("split X -o O/s.tgm", "s_0000.tgm")]
+    {
         let at = out.path().display().to_string();
-        let script = format!("{} {}", env!("CARGO_BIN_EXE_fw"), command.replace('X', "<(cat f32_hash.tgm)").replace('O', &at));
+        let script =
+            format!("{} {}", env!("CARGO_BIN_EXE_fw"), command.replace('X', "<(cat f32_hash.tgm)").replace('O', &at));
         let status = Command::new("bash").args(["-c", &script]).current_dir(&folder).stdout(Stdio::null()).status();
         assert_eq!(status.expect("bash runs").code(), Some(0), "fw {command}");
         assert!(out.path().join(output).exists(), "fw {command}");

@@ -4,9 +4,9 @@ use crate::ConvertError;
 use fw_dynamic::{FrameCodec, detect, message_infos};
 use fw_recording::Capture;
 use fw_schema::Schema;
+use fw_source::Watch;
 use fw_structframe::{Counters, Event, Framing};
 use std::collections::VecDeque;
-use fw_source::Watch;
 use std::path::Path;
 
 /// Where the bytes of a capture come from, in order.
