@@ -92,7 +92,7 @@ impl<T> OrRaise<T> for Result<T, ConvertError> {
 }
 
 /// The exception with its stable code as an attribute.
-fn coded(py: Python<'_>, exception: PyErr, code: &str) -> PyErr {
+pub(crate) fn coded(py: Python<'_>, exception: PyErr, code: &str) -> PyErr {
     match exception.value(py).setattr("code", code) {
         Ok(()) => exception,
         Err(other) => other,

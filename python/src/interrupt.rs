@@ -1,6 +1,7 @@
 //! Long work: the interpreter is released, signals still arrive, and callers hear how far it is.
 
-use framewright::primitives::interrupt::stoppable;
+use framewright::primitives::interrupt::{stop, stoppable};
+use framewright::source::Watch;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -95,6 +96,11 @@ impl Progress {
         Self(Arc::new(Heard { callable, raised, state: Mutex::new(state) }))
     }
 
+    /// As jobs of the library take it.
+    pub(crate) fn watch(progress: Option<Self>) -> Watch {
+        progress.map_or_else(Watch::default, |progress| Watch::new(move |done, total| progress.tell(done, total)))
+    }
+
     /// Tells it, unless it was told just now.
     pub(crate) fn tell(&self, done: u64, total: u64) {
         {
@@ -108,6 +114,7 @@ impl Progress {
         }
         if let Err(error) = Python::attach(|py| self.0.callable.call1(py, (done, total))) {
             self.0.raised.set(error);
+            stop();
         }
     }
 

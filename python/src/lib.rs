@@ -8,6 +8,7 @@ mod dtype; // element types as NumPy knows them
 mod elements; // elements of arrays as bytes
 mod errors; // errors as exceptions
 mod commands; // the command line, as a program and as functions
+mod html; // what notebooks show
 mod files; // fwright.open
 mod interrupt; // long work: signals and progress
 mod promise; // mapped files are left alone

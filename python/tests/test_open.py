@@ -63,9 +63,11 @@ def test_slices(files, ending, key):
 
 def test_indices_that_do_not_fit(files):
     tensor = fw.open(files["bt"])["f"]
-    for key in (5, (0, 0, 0, 0), -3):
-        with pytest.raises(ValueError):
-            tensor[key]
+    for ending in FORMATS:
+        for key in (5, (0, 0, 0, 0), -3):
+            with pytest.raises(IndexError) as caught:
+                fw.open(files[ending])["f"][key]
+            assert caught.value.code == "invalid_slice"
     for key in ("x", None, 1.5, [0]):
         with pytest.raises(TypeError):
             tensor[key]
@@ -93,8 +95,30 @@ def test_types_that_numpy_lacks(tmp_path):
         assert file[name].dtype == field.dtype and np.array_equal(np.asarray(file[name]), field)
 
 
+def test_rows(files):
+    """A tensor is a sequence of rows, as an array is."""
+    for ending in [*FORMATS, "packed"]:
+        file = fw.open(files[ending])
+        assert [row.tolist() for row in file["f"]] == FIELDS["f"].tolist()
+        assert list(file["e"]) == []
+        for whole in (lambda: list(file["s"]), lambda: len(file["s"])):
+            with pytest.raises(TypeError, match="without axes"):
+                whole()
+
+
 def test_dlpack_and_array(files):
     tensor = fw.open(files["bt"])["f"]
+    assert np.asarray(tensor, dtype="f4").base is not None and not np.asarray(tensor, dtype="f4").flags.writeable
+    assert np.array(tensor, copy=True).flags.writeable and np.array(tensor, dtype="f4").flags.writeable
+    with pytest.raises(ValueError, match="float64"):
+        np.asarray(tensor, dtype="f8", copy=False)
+    with pytest.raises(ValueError, match="no view"):
+        np.asarray(fw.open(files["packed"])["f"], copy=False)
+    shared = np.from_dlpack(tensor, copy=False)
+    assert np.shares_memory(shared, tensor.numpy(copy=False)) and not shared.flags.writeable
+    assert not np.shares_memory(np.from_dlpack(tensor), tensor.numpy()) and not np.shares_memory(np.from_dlpack(tensor, copy=True), tensor.numpy())
+    with pytest.raises(BufferError, match="no view"):
+        np.from_dlpack(fw.open(files["packed"])["f"], copy=False)
     assert np.array_equal(np.from_dlpack(tensor), FIELDS["f"])
     assert np.asarray(tensor, dtype="f8").dtype == np.float64
     assert len(tensor) == 2

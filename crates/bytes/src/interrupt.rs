@@ -84,7 +84,9 @@ pub fn check() {
             asking.last = Instant::now();
             CURRENT.with_borrow_mut(|current| {
                 if let Some(watched) = current {
-                    watched.watch.stopped.store(stop, Ordering::Relaxed);
+                    if stop {
+                        watched.watch.stopped.store(true, Ordering::Relaxed);
+                    }
                     watched.asking = Some(asking);
                 }
             });
@@ -93,6 +95,26 @@ pub fn check() {
             }
         }
     }
+}
+
+/// Asks the work of this thread to stop, and that of every thread that takes part in it: the next [`check`] of each unwinds. For
+/// callers in the middle of the work, who hear how far it is.
+///
+/// ```
+/// use fw_bytes::interrupt::{Interrupted, check, stop, stoppable};
+///
+/// let work = || {
+///     stop();
+///     check();
+/// };
+/// assert_eq!(stoppable(|| false, work), Err(Interrupted));
+/// ```
+pub fn stop() {
+    CURRENT.with_borrow(|current| {
+        if let Some(watched) = current {
+            watched.watch.stopped.store(true, Ordering::Relaxed);
+        }
+    });
 }
 
 /// Whether the work of this thread is being watched: waiting should then be done in steps of [`PAUSE`] with a [`check`] between.

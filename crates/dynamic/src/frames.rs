@@ -5,6 +5,7 @@ use crate::columns::{Capture, Decoder};
 use crate::error::Error;
 use crate::json::EnumStyle;
 use crate::value::Value;
+use fw_bytes::interrupt;
 use fw_schema::layout::Message;
 use fw_schema::{Schema, records};
 use fw_structframe::{
@@ -173,7 +174,11 @@ impl<'c, 's> FrameCodec<'c, 's> {
     pub fn columns(&self, bytes: &[u8]) -> Result<(Capture<'s>, Counters), Error> {
         let mut decoder = Decoder::new(self.codec, self.framing.layout());
         let mut events = self.read(bytes);
-        for event in events.by_ref() {
+        for (number, event) in events.by_ref().enumerate() {
+            // A frame takes some tens of nanoseconds.
+            if number.is_multiple_of(BETWEEN_CHECKS) {
+                interrupt::check();
+            }
             if let Event::Frame(frame) = event {
                 decoder.push(frame.id, frame.header, frame.payload)?;
             }
@@ -190,6 +195,9 @@ impl<'c, 's> FrameCodec<'c, 's> {
         capture.payloads().try_for_each(|(id, header, payload)| self.write_payload(id, header, &payload, out))
     }
 }
+
+/// Frames between two questions whether to go on.
+const BETWEEN_CHECKS: usize = 1 << 12;
 
 /// A framing that bytes seem to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

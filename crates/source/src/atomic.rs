@@ -6,6 +6,7 @@ mod unnamed; // files without a name
 
 pub use litter::{TemporaryDirectory, remove_temporary_files_on_signals};
 
+use fw_bytes::interrupt;
 use litter::Listed;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -89,7 +90,10 @@ impl AtomicFile {
     ///
     /// # Errors
     /// When syncing, linking or renaming fails; the old target is then still there.
+    ///
+    /// Watched work that was stopped meanwhile unwinds here, and the old target is then still there, too.
     pub fn commit(self) -> io::Result<File> {
+        interrupt::check();
         self.file().sync_all().map_err(|error| named(&self.target, &error))?;
         let Self { temporary, target } = self;
         let placed = match temporary {

@@ -70,7 +70,12 @@ impl<S: ReadAt> Watched<S> {
     /// When the source cannot be asked for its length.
     pub fn new(source: S, passes: u64, watch: Watch) -> io::Result<Self> {
         let total = source.len()?.saturating_mul(passes);
-        Ok(Self { source, watch, total, read: AtomicU64::new(0) })
+        Ok(Self::of(source, total, watch))
+    }
+
+    /// Watches a source of which this many bytes are read.
+    pub fn of(source: S, total: u64, watch: Watch) -> Self {
+        Self { source, watch, total, read: AtomicU64::new(0) }
     }
 
     fn count(&self, bytes: u64) {

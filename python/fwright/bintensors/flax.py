@@ -36,9 +36,13 @@ def save_file(
     metadata: Mapping[str, str] | None = None,
     *,
     digest: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Put arrays into a file, which is replaced as a whole; ``digest`` (``sha256`` for example) adds a digest of each."""
-    _numpy.save_file(_arrays(tensors), filename, metadata, digest=digest)
+    """Put arrays into a file, which is replaced as a whole; ``digest`` (``sha256`` for example) adds a digest of each.
+
+    ``progress`` hears ``(done, total)`` in bytes, a few times a second and at the end.
+    """
+    _numpy.save_file(_arrays(tensors), filename, metadata, digest=digest, progress=progress)
 
 
 def save_with_checksum(

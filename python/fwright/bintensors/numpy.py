@@ -40,9 +40,13 @@ def save_file(
     metadata: Mapping[str, str] | None = None,
     *,
     digest: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Put arrays into a file, which is replaced as a whole; ``digest`` (``sha256`` for example) adds a digest of each."""
-    _native.save_file(filename, _listed(tensor_dict), metadata, digest)
+    """Put arrays into a file, which is replaced as a whole; ``digest`` (``sha256`` for example) adds a digest of each.
+
+    ``progress`` hears ``(done, total)`` in bytes, a few times a second and at the end.
+    """
+    _native.save_file(filename, _listed(tensor_dict), metadata, digest, progress)
 
 
 def save_with_checksum(

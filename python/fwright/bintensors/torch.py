@@ -51,9 +51,13 @@ def save_file(
     metadata: Mapping[str, str] | None = None,
     *,
     digest: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Put tensors into a file, which is replaced as a whole; ``digest`` (``sha256`` for example) adds a digest of each."""
-    _native.serialize_file(filename, _described(tensors), metadata, digest=digest)
+    """Put tensors into a file, which is replaced as a whole; ``digest`` (``sha256`` for example) adds a digest of each.
+
+    ``progress`` hears ``(done, total)`` in bytes, a few times a second and at the end.
+    """
+    _native.serialize_file(filename, _described(tensors), metadata, digest=digest, progress=progress)
 
 
 def save_with_checksum(

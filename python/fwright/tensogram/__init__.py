@@ -26,7 +26,8 @@ MissingHashError = _native.MissingHashError
 
 AsyncStreamingEncoder = _native.AsyncStreamingEncoder
 AsyncTensogramFile = _native.AsyncTensogramFile
-AsyncTensogramFileIter = _native.AsyncTensogramFileIter
+AsyncTensogramFileFollow = _native.TensogramFileFollow
+TensogramFileIter = _native.AsyncTensogramFileIter
 DataObjectDescriptor = _native.DataObjectDescriptor
 MessageIter = _native.MessageIter
 Metadata = _native.Metadata

@@ -5,6 +5,7 @@ use super::frameworks::{Device, Framework};
 use super::open::opened;
 use super::weights::{Described, FilePath, Sharing, Weights};
 use crate::buffer::Input;
+use crate::interrupt::released;
 use framewright::bintensors::BinTensors;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList, PyString};
@@ -32,7 +33,7 @@ pub(crate) fn load_file<'py>(
 pub(crate) fn load<'py>(py: Python<'py>, data: Input, framework: &str) -> PyResult<Bound<'py, PyDict>> {
     let framework = Framework::of(py, framework)?;
     let weights =
-        py.detach(|| Weights::of_bytes(data.0)).map_err(|error| any_fault(py, Doing::Deserializing, error))?;
+        released(py, || Weights::of_bytes(data.0))?.map_err(|error| any_fault(py, Doing::Deserializing, error))?;
     all(py, &weights, framework, &Device::Cpu, Mapping::None)
 }
 
@@ -92,6 +93,7 @@ pub(super) fn one<'py>(
     {
         return framework.on_pages(described, &pages, part, device);
     }
-    let elements = py.detach(|| weights.elements(described)).map_err(|error| any_fault(py, Doing::Opening, error))?;
+    let elements =
+        released(py, || weights.elements(described))?.map_err(|error| any_fault(py, Doing::Opening, error))?;
     framework.on_elements(py, described, elements, device)
 }

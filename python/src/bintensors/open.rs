@@ -5,7 +5,10 @@ use super::frameworks::{Device, Framework};
 use super::load::{Mapping, one};
 use super::slice::PySafeSlice;
 use super::verify::verify_stored;
-use super::weights::{FilePath, Shared, Sharing, Weights};
+use super::weights::{Described, FilePath, Shared, Sharing, Weights};
+use crate::html::{PICTURES, Row, SHOWN, page, thumbnail};
+use crate::interrupt::released;
+use framewright::tensor::{Selection, byte_len};
 use pyo3::exceptions::PyIsADirectoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
@@ -87,9 +90,11 @@ impl SafeOpen {
         Ok(PySafeSlice::new(weights, described, self.framework, self.device.clone(), self.mapping))
     }
 
-    /// Compares the digests that the file has of its tensors with their bytes, and returns how many there are.
-    fn verify(&self, py: Python<'_>) -> PyResult<usize> {
-        verify_stored(py, &*self.weights(py)?)
+    /// Compares the digests that the file has of its tensors with their bytes, and returns how many there are. `progress` hears
+    /// `(done, total)` in bytes.
+    #[pyo3(signature = (*, progress=None))]
+    fn verify(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+        verify_stored(py, &*self.weights(py)?, progress)
     }
 
     /// The name of the format: `bintensors`, `safetensors` or `shard index`.
@@ -134,6 +139,27 @@ impl SafeOpen {
         format!("safe_open({:?}, framework='{}', {state})", self.path, self.framework.name())
     }
 
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let weights = self.weights(py)?;
+        let metadata = weights.metadata().unwrap_or_default();
+        let said = metadata.iter().map(|(key, text)| (key.as_str(), text.clone()));
+        let names = weights.names();
+        let described: Vec<_> =
+            names.iter().take(SHOWN).filter_map(|name| Some((*name, weights.find(name)?))).collect();
+        let picture = |index: usize, name: &str, tensor: &Described| {
+            let read = |selection: &Selection| weights.part(tensor, selection).ok();
+            if index < PICTURES { thumbnail(name, tensor.dtype, &tensor.shape, read) } else { None }
+        };
+        let rows = described.iter().enumerate().map(|(index, (name, tensor))| Row {
+            name,
+            kind: tensor.type_name(),
+            shape: &tensor.shape,
+            bytes: byte_len(tensor.dtype, &tensor.shape).ok(),
+            picture: picture(index, name, tensor).unwrap_or_default(),
+        });
+        released(py, || page(&self.path.display().to_string(), weights.format(), names.len(), said, rows))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, handle) = (slf.py(), slf.get());
         handle.weights(py)?;
@@ -151,7 +177,7 @@ impl SafeOpen {
 /// # Errors
 /// `OSError` when it cannot be read, `BintensorError` when it is wrong.
 pub(super) fn opened(py: Python<'_>, path: &Path) -> PyResult<Weights> {
-    py.detach(|| Weights::open(path)).map_err(|error| {
+    released(py, || Weights::open(path))?.map_err(|error| {
         if path.is_dir() {
             return PyIsADirectoryError::new_err(format!("{}: is a directory, not a file", path.display()));
         }

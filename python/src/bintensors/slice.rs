@@ -6,6 +6,7 @@ use super::load::{Mapping, one};
 use super::weights::{Described, Shared, Sharing};
 use crate::array::{self, Layout};
 use crate::files::selection;
+use crate::interrupt::released;
 use framewright::tensor::ByteOrder;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
@@ -45,14 +46,14 @@ impl PySafeSlice {
         }
         match selection(key) {
             Ok(selection) => {
-                let part = py.detach(|| self.weights.part(&self.described, &selection));
+                let part = released(py, || self.weights.part(&self.described, &selection))?;
                 let (shape, data) = part.map_err(|error| any_fault(py, Doing::Slicing, error))?;
                 let layout = Layout { dtype: self.described.dtype, order: ByteOrder::Little, shape: &shape };
                 array::owned(py, &layout, data)
             }
             // Lists, masks and new axes: NumPy picks from all elements.
             Err(_) if !packed => {
-                let all = py.detach(|| self.weights.elements(&self.described));
+                let all = released(py, || self.weights.elements(&self.described))?;
                 let all = all.map_err(|error| any_fault(py, Doing::Slicing, error))?;
                 indexed(array::owned(py, &self.described.layout(), all)?, key)
             }

@@ -4,9 +4,11 @@ use super::errors::{Class, Doing, any_fault, fault, invalid};
 use super::open::opened;
 use super::weights::Weights;
 use super::write::PathOrBytes;
+use crate::buffer::Held;
+use crate::interrupt::{Progress, reported};
 use framewright::bintensors::validate::verify_tensors;
-use framewright::bintensors::{Algorithm, BinTensorError, verify as verify_source};
-use framewright::source::FileSource;
+use framewright::bintensors::{Algorithm, BinTensorError, HASH_KEY_PREFIX, verify as verify_source};
+use framewright::source::{FileSource, ReadAt, Watched};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -14,13 +16,15 @@ use pyo3::prelude::*;
 ///
 /// With `digest` (bytes, or hexadecimal text) that is the digest of the whole file, as `save_with_checksum` returns it. Without it,
 /// the digests of tensors are compared that `save_file(…, digest=…)` left in the file. `BintensorError` says which does not match.
+/// `progress` hears `(done, total)` in bytes.
 #[pyfunction]
-#[pyo3(signature = (source, digest=None, algorithm="sha1"))]
+#[pyo3(signature = (source, digest=None, algorithm="sha1", *, progress=None))]
 pub(crate) fn verify(
     py: Python<'_>,
     source: PathOrBytes,
     digest: Option<&Bound<'_, PyAny>>,
     algorithm: &str,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<usize> {
     let Some(digest) = digest.filter(|digest| !digest.is_none()) else {
         let weights = match source {
@@ -29,16 +33,18 @@ pub(crate) fn verify(
                 Weights::of_bytes(bytes).map_err(|error| any_fault(py, Doing::Deserializing, error))?
             }
         };
-        return verify_stored(py, &weights);
+        return verify_stored(py, &weights, progress);
     };
     let digest = bytes_of(digest)?;
     let algorithm: Algorithm = algorithm.parse().map_err(|error: BinTensorError| invalid(py, error.detail()))?;
+    let compare = |source: &(dyn ReadAt + Sync)| {
+        reported(py, progress, |progress| {
+            verify_source(&Watched::new(source, 1, Progress::watch(progress))?, &digest, algorithm)
+        })
+    };
     let compared = match source {
-        PathOrBytes::Path(path) => {
-            let file = FileSource::open(&path.0)?;
-            py.detach(|| verify_source(&file, &digest, algorithm))
-        }
-        PathOrBytes::Bytes(bytes) => py.detach(|| verify_source(&*bytes, &digest, algorithm)),
+        PathOrBytes::Path(path) => compare(&FileSource::open(&path.0)?)?,
+        PathOrBytes::Bytes(bytes) => compare(&Held(bytes))?,
     };
     compared.map(|()| 1).map_err(|error| fault(py, Doing::Verifying, error))
 }
@@ -47,13 +53,18 @@ pub(crate) fn verify(
 ///
 /// # Errors
 /// `BintensorError` when one does not match, or when there are none.
-pub(super) fn verify_stored(py: Python<'_>, weights: &Weights) -> PyResult<usize> {
+pub(super) fn verify_stored(py: Python<'_>, weights: &Weights, progress: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let none = || {
         let words = "the file has no digests of its tensors: save it with digest=\"sha256\"";
         Class::Fault.error(py, words, "missing_digest", None)
     };
     let (metadata, source) = weights.as_bin().ok_or_else(none)?;
-    match py.detach(|| verify_tensors(source, metadata)) {
+    let compared = reported(py, progress, |progress| {
+        let digested = |key: &str| Some(metadata.span(&metadata.info(key.strip_prefix(HASH_KEY_PREFIX)?)?).len());
+        let total = metadata.metadata().into_iter().flat_map(|user| user.iter()).filter_map(|(key, _)| digested(key));
+        verify_tensors(&Watched::of(source, total.sum(), Progress::watch(progress)), metadata)
+    })?;
+    match compared {
         Ok(0) => Err(none()),
         Ok(compared) => Ok(compared),
         Err(error) => Err(fault(py, Doing::Verifying, error)),

@@ -4,9 +4,10 @@ use super::errors::{Class, Doing, fault, invalid};
 use super::weights::FilePath;
 use crate::buffer::{self, Input};
 use crate::elements::{as_array, row_major};
+use crate::interrupt::{Progress, released, reported};
 use crate::{dtype, value};
 use bytes::Bytes;
-use framewright::bintensors::{BinTensorError, Dtype, Prepared, View, WriteOptions, serialize_to_file_with};
+use framewright::bintensors::{BinTensorError, Dtype, Prepared, View, WriteOptions};
 use framewright::tensor::ByteOrder;
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::PyTypeError;
@@ -29,17 +30,19 @@ pub(crate) fn serialize<'py>(
     to_bytes(py, described(tensor_dict)?, &options(py, metadata, digest)?)
 }
 
-/// The same to a file, which is replaced as a whole: `serialize_file(filename, tensor_dict)`.
+/// The same to a file, which is replaced as a whole: `serialize_file(filename, tensor_dict)`. `progress` hears `(done, total)` in
+/// bytes.
 #[pyfunction]
-#[pyo3(signature = (filename, tensor_dict, metadata=None, *, digest=None))]
+#[pyo3(signature = (filename, tensor_dict, metadata=None, *, digest=None, progress=None))]
 pub(crate) fn serialize_file(
     py: Python<'_>,
     filename: FilePath,
     tensor_dict: &Bound<'_, PyDict>,
     metadata: Option<BTreeMap<String, String>>,
     digest: Option<&str>,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    to_file(py, described(tensor_dict)?, &options(py, metadata, digest)?, &filename)
+    to_file(py, described(tensor_dict)?, &options(py, metadata, digest)?, &filename, progress)
 }
 
 /// A file of arrays as bytes: `[(name, array)]`.
@@ -56,15 +59,16 @@ pub(crate) fn save<'py>(
 
 /// The same to a file, which is replaced as a whole.
 #[pyfunction]
-#[pyo3(signature = (filename, arrays, metadata=None, digest=None))]
+#[pyo3(signature = (filename, arrays, metadata=None, digest=None, progress=None))]
 pub(crate) fn save_file<'py>(
     py: Python<'py>,
     filename: FilePath,
     arrays: Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>,
     metadata: Option<BTreeMap<String, String>>,
     digest: Option<&str>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<()> {
-    to_file(py, of_arrays(&arrays)?, &options(py, metadata, digest)?, &filename)
+    to_file(py, of_arrays(&arrays)?, &options(py, metadata, digest)?, &filename, progress)
 }
 
 /// One tensor to write.
@@ -146,16 +150,24 @@ fn options(py: Python<'_>, metadata: Option<BTreeMap<String, String>>, digest: O
 
 fn to_bytes<'py>(py: Python<'py>, items: Vec<(String, Item)>, options: &WriteOptions) -> PyResult<Bound<'py, PyBytes>> {
     let wrong = |error| fault(py, Doing::Serializing, error);
-    let prepared = py.detach(|| Prepared::new(items, options)).map_err(wrong)?;
+    let prepared = released(py, || Prepared::new(items, options))?.map_err(wrong)?;
     let len = prepared.file_len();
     let too_large = || Class::Fault.error(py, format!("{len} bytes do not fit in memory"), "encode_error", None);
     let len = usize::try_from(len).map_err(|_| too_large())?;
     // Written where the object keeps it: no second copy.
-    PyBytes::new_with(py, len, |mut room| py.detach(|| prepared.write(&mut room)).map_err(wrong))
+    PyBytes::new_with(py, len, |mut room| released(py, || prepared.write(&mut room))?.map_err(wrong))
 }
 
-fn to_file(py: Python<'_>, items: Vec<(String, Item)>, options: &WriteOptions, path: &FilePath) -> PyResult<()> {
-    let written = py.detach(|| serialize_to_file_with(items, options, &path.0));
+fn to_file(
+    py: Python<'_>,
+    items: Vec<(String, Item)>,
+    options: &WriteOptions,
+    path: &FilePath,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let written = reported(py, progress, |progress| {
+        Prepared::new(items, options)?.write_file(&path.0, &Progress::watch(progress))
+    })?;
     written.map_err(|error| fault(py, Doing::Serializing, error))
 }
 

@@ -1,8 +1,9 @@
 //! Indices as NumPy writes them: integers, slices, `...`, and tuples of them.
 
+use crate::errors::coded;
 use crate::value::type_name;
-use framewright::tensor::{AxisSlice, Selection};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use framewright::tensor::{AxisSlice, Selection, TensorError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PyTuple};
 
@@ -15,6 +16,16 @@ pub(crate) fn selection(key: &Bound<'_, PyAny>) -> PyResult<Selection> {
         Ok(keys) => keys.iter().try_fold(Selection::new(), |selection, key| Ok(selection.axis(axis(&key)?))),
         Err(_) => Ok(Selection::new().axis(axis(key)?)),
     }
+}
+
+/// An index that does not fit: the class that NumPy raises, with a stable code.
+pub(super) fn index_error(py: Python<'_>, error: &TensorError) -> PyErr {
+    let text = error.to_string();
+    let exception = match error {
+        TensorError::OutOfBounds { .. } | TensorError::TooManyAxes { .. } => PyIndexError::new_err(text),
+        _ => PyValueError::new_err(text),
+    };
+    coded(py, exception, "invalid_slice")
 }
 
 fn axis(key: &Bound<'_, PyAny>) -> PyResult<AxisSlice> {

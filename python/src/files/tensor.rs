@@ -2,15 +2,15 @@
 
 use super::file::{Opened, PyTensorFile};
 use super::html;
-use super::selection::selection;
+use super::selection::{index_error, selection};
 use crate::array::{self, Layout};
 use crate::dtype;
 use crate::errors::OrRaise;
 use crate::interrupt::released;
 use framewright::convert::Entry;
 use framewright::tensor::{ByteOrder, element_count};
-use numpy::PyArrayDescr;
-use pyo3::exceptions::PyValueError;
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -113,8 +113,17 @@ impl PyTensor {
 
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let selection = selection(key)?;
+        // Said in the same words and with the same class for every format.
+        selection.plan(&self.entry().shape).map_err(|error| index_error(py, &error))?;
         let (shape, data) = released(py, || self.opened.file.slice(self.index, &selection))?.or_raise(py)?;
         array::owned(py, &self.layout(&shape), data)
+    }
+
+    /// The rows, one after the other: each is read when its turn comes.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let builtins = slf.py().import(intern!(slf.py(), "builtins"))?;
+        let rows = builtins.call_method1(intern!(slf.py(), "range"), (slf.get().__len__()?,))?;
+        builtins.call_method1(intern!(slf.py(), "map"), (slf.getattr(intern!(slf.py(), "__getitem__"))?, rows))
     }
 
     #[pyo3(signature = (dtype=None, copy=None))]
@@ -124,21 +133,32 @@ impl PyTensor {
         dtype: Option<Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let array = self.numpy(py, copy)?;
-        match dtype {
-            None => Ok(array),
-            Some(dtype) => {
-                let keywords = PyDict::new(py);
-                keywords.set_item("copy", copy.unwrap_or(false))?;
-                array.call_method(intern!(py, "astype"), (dtype,), Some(&keywords))
-            }
+        let Some(dtype) = dtype else { return self.numpy(py, copy) };
+        let dtype = PyArrayDescr::new(py, dtype)?;
+        if dtype.is_equiv_to(&self.dtype(py)?) {
+            return self.numpy(py, copy);
         }
+        if copy == Some(false) {
+            let words = format!("{}: elements of type {} are not a view of those in the file", self.name(), dtype);
+            return Err(PyValueError::new_err(words));
+        }
+        self.numpy(py, None)?.call_method1(intern!(py, "astype"), (dtype,))
     }
 
     #[pyo3(signature = (**keywords))]
     fn __dlpack__<'py>(&self, py: Python<'py>, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
-        // What takes it over may write to it: it gets elements of its own.
-        self.numpy(py, Some(true))?.call_method(intern!(py, "__dlpack__"), (), keywords)
+        let keywords = keywords.map_or_else(|| Ok(PyDict::new(py)), |keywords| keywords.copy())?;
+        let copy = keywords.get_item("copy")?.filter(|copy| !copy.is_none());
+        // What takes it over may write to it: unless it asks for the elements in the file, it gets some of its own.
+        let shared = copy.is_some_and(|copy| !copy.is_truthy().unwrap_or(true));
+        if !shared {
+            keywords.set_item("copy", py.None())?;
+        }
+        let array = match self.numpy(py, Some(!shared)) {
+            Err(error) if shared => return Err(PyBufferError::new_err(error.value(py).to_string())),
+            array => array?,
+        };
+        array.call_method(intern!(py, "__dlpack__"), (), Some(&keywords))
     }
 
     fn __dlpack_device__(&self) -> (i32, i32) {
@@ -150,7 +170,7 @@ impl PyTensor {
             .entry()
             .shape
             .first()
-            .ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of unsized object"))?;
+            .ok_or_else(|| PyTypeError::new_err("a tensor without axes has no length and no rows"))?;
         usize::try_from(*first).map_err(|_| PyValueError::new_err("the axis does not fit in the address space"))
     }
 

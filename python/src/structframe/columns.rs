@@ -4,6 +4,7 @@ use super::describe::meaning;
 use super::errors::frame_error;
 use super::events::counters;
 use crate::array::{self, Layout};
+use crate::interrupt::released;
 use framewright::dynamic::columns::{Stray, Table};
 use framewright::dynamic::{Codec, FrameCodec, Strictness, shown_name};
 use framewright::schema::Schema;
@@ -29,7 +30,7 @@ pub(super) fn columns<'py>(
 ) -> PyResult<Columns<'py>> {
     let codec = Codec::new(schema).with_strictness(strictness);
     let frames = FrameCodec::new(&codec, framing);
-    let (capture, counted) = py.detach(|| frames.columns(bytes)).map_err(|error| frame_error(py, &error))?;
+    let (capture, counted) = released(py, || frames.columns(bytes))?.map_err(|error| frame_error(py, &error))?;
     let tables = PyDict::new(py);
     for table in capture.tables {
         tables.set_item(shown_name(schema, table.message), one(py, schema, framing, table)?)?;

@@ -7,6 +7,7 @@ use framewright::dynamic::{Codec, EnumStyle, FrameCodec, Strictness};
 use framewright::schema::Schema;
 use framewright::structframe::{Event, Framing, Lookup, MessageInfo, Stream, frame_len};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyList};
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,8 +39,10 @@ impl PyDecoder {
         Self { schema: Arc::clone(&schema.schema), framing, enums, strictness, stream: Mutex::new(stream) }
     }
 
-    fn stream(&self) -> MutexGuard<'_, Stream<Infos, Vec<u8>>> {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The stream, waited for without the interpreter: making objects can hand that to another thread, which may ask for the
+    /// stream, too.
+    fn stream(&self, py: Python<'_>) -> MutexGuard<'_, Stream<Infos, Vec<u8>>> {
+        self.stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The events that `read` tells of.
@@ -53,7 +56,7 @@ impl PyDecoder {
         // Most pieces of a slow line complete nothing.
         let frames = OnceCell::new();
         let mut failure = None;
-        read(&mut self.stream(), &mut |found| {
+        read(&mut self.stream(py), &mut |found| {
             let frames = frames.get_or_init(|| FrameCodec::new(&codec, self.framing));
             let made = event(py, frames, &found, self.enums).and_then(|event| list.append(event));
             if let Err(error) = made {
@@ -77,14 +80,14 @@ impl PyDecoder {
     }
 
     /// Forgets an incomplete frame.
-    fn reset(&self) {
-        self.stream().reset();
+    fn reset(&self, py: Python<'_>) {
+        self.stream(py).reset();
     }
 
     /// What was counted so far: frames, failed checksums, bytes that are not frames.
     #[getter]
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        counters(py, &self.stream().counters())
+        counters(py, &self.stream(py).counters())
     }
 
     /// The profile.
@@ -93,7 +96,7 @@ impl PyDecoder {
         self.framing.to_string()
     }
 
-    fn __repr__(&self) -> String {
-        format!("Decoder(profile='{}', frames={})", self.framing, self.stream().counters().frames)
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("Decoder(profile='{}', frames={})", self.framing, self.stream(py).counters().frames)
     }
 }

@@ -17,6 +17,10 @@ impl PyDescriptor {
     pub(super) fn new(descriptor: DataObjectDescriptor) -> Self {
         Self { inner: descriptor }
     }
+
+    pub(super) fn described(&self) -> &DataObjectDescriptor {
+        &self.inner
+    }
 }
 
 #[pymethods]

@@ -1,12 +1,15 @@
 //! `TensogramFile`: messages in files and stores.
 
 use super::descriptor::PyDescriptor;
+use super::follow::PyTensogramFileFollow;
+use super::html;
 use super::input::{self, Take};
 use super::iter::advance;
 use super::metadata::PyMetadata;
 use super::options::{EncodeKeywords, decode_options};
 use super::output::{self, Elements};
 use crate::errors::OrRaise;
+use crate::html::escaped;
 use crate::interrupt::released;
 use crate::promise::left_alone;
 use bytes::Bytes;
@@ -58,7 +61,12 @@ impl PyTensogramFile {
         Ok(Self { backing: Backing::Remote(file), source, storage_options, mapped: Mutex::default() })
     }
 
-    fn decoded<'py>(&self, py: Python<'py>, index: usize, options: &DecodeOptions) -> PyResult<Bound<'py, PyAny>> {
+    pub(super) fn decoded<'py>(
+        &self,
+        py: Python<'py>,
+        index: usize,
+        options: &DecodeOptions,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let decoded = ask!(self, py, |file| file.decode_message(index, options))?;
         output::message(py, decoded, options)
     }
@@ -132,7 +140,7 @@ impl PyTensogramFile {
     }
 
     /// Number of messages.
-    fn message_count(&self, py: Python<'_>) -> PyResult<usize> {
+    pub(super) fn message_count(&self, py: Python<'_>) -> PyResult<usize> {
         ask!(self, py, |file| file.message_count())
     }
 
@@ -336,7 +344,7 @@ impl PyTensogramFile {
     }
 
     /// The path or URL that the file was opened by.
-    fn source(&self) -> &str {
+    pub(super) fn source(&self) -> &str {
         &self.source
     }
 
@@ -392,6 +400,36 @@ impl PyTensogramFile {
 
     fn __repr__(&self) -> String {
         format!("TensogramFile(source='{}')", self.source)
+    }
+
+    /// The first messages; nothing is fetched for it.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let Backing::Local(file) = &self.backing else {
+            return Ok(format!("<div><b>{}</b> (tensogram, in a store)</div>", escaped(&self.source)));
+        };
+        let read: tgm::Result<_> = released(py, || {
+            let count = file.message_count()?;
+            let described = (0..count.min(SHOWN_MESSAGES)).map(|index| file.decode_descriptors(index));
+            Ok((count, described.collect::<tgm::Result<Vec<_>>>()?))
+        })?;
+        let (count, described) = read.or_raise(py)?;
+        Ok(html::file(&self.source, count, &described))
+    }
+
+    /// Iterates over the messages that are there and over those that others add: `for message in file.follow(): …` waits for the
+    /// next one, which it looks for every `poll_interval` seconds, and ends after `idle_timeout` seconds without one. `start` is the
+    /// index of the first message; negative ones count from the end.
+    #[pyo3(signature = (*, start=0, poll_interval=0.2, idle_timeout=None))]
+    fn follow(
+        slf: Bound<'_, Self>,
+        start: isize,
+        poll_interval: f64,
+        idle_timeout: Option<f64>,
+    ) -> PyResult<PyTensogramFileFollow> {
+        if slf.get().is_remote() {
+            return Err(PyRuntimeError::new_err("files in stores do not grow: open the file again"));
+        }
+        PyTensogramFileFollow::new(slf, start, poll_interval, idle_timeout)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -451,6 +489,9 @@ impl PyTensogramFileIter {
         format!("TensogramFileIter(position={position}, remaining={})", self.count - position)
     }
 }
+
+/// Messages of a file that a notebook shows.
+const SHOWN_MESSAGES: usize = 20;
 
 /// Metadata and descriptors as a dict.
 pub(super) fn described_dict(py: Python<'_>, described: MessageDescription) -> PyResult<Bound<'_, PyDict>> {

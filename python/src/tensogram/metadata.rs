@@ -1,5 +1,6 @@
 //! `Metadata`: what a message says about itself and its objects.
 
+use super::html;
 use crate::errors::OrRaise;
 use crate::value::{map_to_python, to_python};
 use framewright::primitives::Limits;
@@ -19,6 +20,10 @@ pub(crate) struct PyMetadata {
 impl PyMetadata {
     pub(super) fn new(metadata: GlobalMetadata) -> Self {
         Self { inner: Arc::new(metadata) }
+    }
+
+    pub(super) fn described(&self) -> &GlobalMetadata {
+        &self.inner
     }
 
     /// Keys and values as the mapping shows them: those of the objects first, the first object that has a key wins.
@@ -44,6 +49,10 @@ impl PyMetadata {
 
 #[pymethods]
 impl PyMetadata {
+    fn _repr_html_(&self) -> String {
+        html::metadata(&self.inner)
+    }
+
     /// The wire version, always 3.
     #[getter]
     fn version(&self) -> u16 {

@@ -5,10 +5,12 @@ pub(crate) mod input; // dicts and arrays to what is encoded
 mod metadata; // Metadata
 mod descriptor; // DataObjectDescriptor
 mod output; // decoded things to arrays
+mod html; // what notebooks show
 mod iter; // messages of a buffer
 mod functions; // messages in memory
 mod validate; // findings
 mod file; // messages in files and stores
+mod follow; // messages of a file that grows
 mod awaited; // the same, awaited
 mod stream; // messages written object by object
 mod stream_awaited; // the same, awaited
@@ -34,10 +36,14 @@ pub(crate) mod tensogram {
     #[pymodule_export]
     use super::file::{PyTensogramFile, PyTensogramFileIter};
     #[pymodule_export]
+    use super::follow::PyTensogramFileFollow;
+    #[pymodule_export]
     use super::functions::{
         compute_hash, compute_packing_params, decode, decode_descriptors, decode_metadata, decode_object, decode_range,
         decode_with_masks, encode, encode_pre_encoded, is_remote_url, iter_messages, scan,
     };
+    #[pymodule_export]
+    use super::html::_message_html;
     #[pymodule_export]
     use super::iter::PyMessageIter;
     #[pymodule_export]

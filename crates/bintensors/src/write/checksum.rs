@@ -3,7 +3,7 @@
 
 use crate::error::BinTensorError;
 use digest::{Digest, DynDigest};
-use fw_bytes::Span;
+use fw_bytes::{Span, interrupt};
 use fw_source::{ReadAt, stream};
 use std::fmt;
 use std::str::FromStr;
@@ -122,12 +122,16 @@ pub(crate) struct Hasher(Box<dyn DynDigest + Send>);
 
 impl Hasher {
     pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        // In steps, so that watched work can be stopped in the middle of a large tensor.
+        for step in bytes.chunks(PIECE as usize) {
+            interrupt::check();
+            self.0.update(step);
+        }
     }
 
     pub(crate) fn read(&mut self, source: &(impl ReadAt + ?Sized), start: u64, end: u64) -> Result<(), BinTensorError> {
         stream(source, Span::new(start, end.max(start)), |piece| {
-            self.0.update(piece);
+            self.update(piece);
             Ok(())
         })
     }

@@ -5,7 +5,8 @@ use super::plan::{Row, byte_len, canonical_order, encode_head};
 use super::{Algorithm, HASH_KEY_PREFIX, View, WriteOptions};
 use crate::error::BinTensorError;
 use digest::Digest;
-use fw_source::AtomicFile;
+use fw_bytes::interrupt;
+use fw_source::{AtomicFile, Watch};
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -76,14 +77,7 @@ pub fn serialize_to_file_with<S: AsRef<str>, V: View>(
     options: &WriteOptions,
     path: impl AsRef<Path>,
 ) -> Result<(), BinTensorError> {
-    let prepared = Prepared::new(tensors, options)?;
-    let mut file = AtomicFile::create(path)?;
-    let mut buffered = BufWriter::with_capacity(WRITE_BUFFER, &mut file);
-    prepared.write(&mut buffered)?;
-    buffered.flush()?;
-    drop(buffered);
-    file.commit()?;
-    Ok(())
+    Prepared::new(tensors, options)?.write_file(path, &Watch::default())
 }
 
 /// Writes a file to any writer, one tensor's data in memory at a time.
@@ -153,14 +147,39 @@ impl<S: AsRef<str>, V: View> Prepared<S, V> {
     /// # Errors
     /// When writing fails, or a tensor does not hand over as many bytes as it said.
     pub fn write(&self, out: &mut impl Write) -> Result<(), BinTensorError> {
+        self.write_watched(out, &Watch::default())
+    }
+
+    /// Writes the file whole or not at all; `watch` hears how many of its bytes are written.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); the old file is then still there.
+    pub fn write_file(&self, path: impl AsRef<Path>, watch: &Watch) -> Result<(), BinTensorError> {
+        let mut file = AtomicFile::create(path)?;
+        let mut buffered = BufWriter::with_capacity(WRITE_BUFFER, &mut file);
+        self.write_watched(&mut buffered, watch)?;
+        buffered.flush()?;
+        drop(buffered);
+        file.commit()?;
+        Ok(())
+    }
+
+    fn write_watched(&self, out: &mut impl Write, watch: &Watch) -> Result<(), BinTensorError> {
         out.write_all(&self.head)?;
+        let mut done = self.head.len() as u64;
         for (name, view) in self.order.iter().filter_map(|place| self.items.get(*place as usize)) {
             let data = view.data();
             let (expected, found) = (view.data_len(), data.len() as u64);
             if expected != found {
                 return Err(BinTensorError::TensorInvalidInfo { name: name.as_ref().to_owned(), expected, found });
             }
-            out.write_all(&data)?;
+            // In steps, so that watched work can be stopped in the middle of a large tensor.
+            for step in data.chunks(STEP) {
+                interrupt::check();
+                out.write_all(step)?;
+                done = done.saturating_add(step.len() as u64);
+                watch.tell(done, self.file_len());
+            }
         }
         Ok(())
     }
@@ -187,3 +206,5 @@ fn with_map(metadata: &Option<HashMap<String, String>>) -> WriteOptions {
 
 /// Small tensors are gathered into writes of this size; larger ones go straight through.
 const WRITE_BUFFER: usize = 1 << 20;
+/// Bytes written between two reports. No less than the buffer, which larger writes go past.
+const STEP: usize = 16 << 20;
