@@ -6,9 +6,8 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import tensogram_rows
 import weights
@@ -49,13 +48,10 @@ def main() -> int:
         return found
 
     with tempfile.TemporaryDirectory() as folder:
-        for row in tensogram_rows.rows(Path(folder)):
+        for row in chain(tensogram_rows.rows(Path(folder)), weights.rows(Path(folder), options.quick)):
             if wanted(row.name):
                 found = measured(row)
                 show(row.name, row.peer_name, found.ours, found.peer, found.times, found.median, row.target)
-    for row in weights_rows(wanted, options.quick):
-        times = row["peer_seconds"] / row["ours_seconds"]
-        show(row["name"], row["peer"], row["ours_seconds"], row["peer_seconds"], times, times, row["target"])
     print("| row | peer | ours | peer | times | median | target |\n|---|---|---|---|---|---|---|")
     print("\n".join(table))
     limits = [limit for limit in tensogram_rows.limits(rounds) if wanted(limit[0])]
@@ -69,11 +65,6 @@ def main() -> int:
         return NO_ROW
     print("\n" + (f"Targets missed: {'; '.join(missed)}." if missed else "Every row reaches its target."))
     return MISSED if options.check and missed else 0
-
-
-def weights_rows(wanted: Callable[[str], bool], quick: bool) -> Iterator[dict[str, Any]]:
-    """Rows of weight files."""
-    return (row for row in weights.rows(quick=quick) if wanted(row["name"]))
 
 
 def spoken(seconds: float) -> str:

@@ -273,3 +273,30 @@ def test_two_threads_share_a_file(tmp_path):
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_following_a_file_that_grows(tmp_path):
+    """Messages that another handle adds arrive one by one; damage at the end is waited for, as one that is being written."""
+    path = tmp_path / "f.tgm"
+    writer = tensogram.TensogramFile.create(path)
+    writer.append({"k": 0}, [({}, BASE)])
+    reader = tensogram.TensogramFile.open(path)
+    events = reader.follow(poll_interval=0.01)
+    assert next(events).metadata["k"] == 0 and "position=1" in repr(events)
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(next(events).metadata["k"] for _ in range(3)))
+    thread.start()
+    for step in range(1, 4):
+        writer.append({"k": step}, [({}, BASE)])
+    thread.join(60)
+    assert found == [1, 2, 3] and len(reader) == 4
+    whole = tensogram.encode({"k": 4}, [({}, BASE)])
+    with open(path, "ab") as file:
+        file.write(whole[:200])
+        file.flush()
+        assert list(reader.follow(start=4, idle_timeout=0.05, poll_interval=0.01)) == []
+        file.write(whole[200:])
+    assert [message.metadata["k"] for message in reader.follow(start=-2, idle_timeout=0)] == [3, 4]
+    for wrong in ({"poll_interval": -1}, {"idle_timeout": float("nan")}):
+        with pytest.raises(ValueError, match="seconds"):
+            reader.follow(**wrong)

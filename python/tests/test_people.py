@@ -1,6 +1,7 @@
 """For people: what notebooks show, progress, Ctrl-C, warnings."""
 
 import asyncio
+import hashlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,10 @@ import pytest
 import safetensors.numpy
 
 import fwright as fw
+import fwright.bintensors as bintensors
+import fwright.bintensors.numpy as bt
 import fwright.tensogram as tensogram
+from fwright.bintensors import safe_open
 
 
 def bytes_read():
@@ -65,6 +69,41 @@ def test_html_of_a_huge_tensor_reads_little(tmp_path):
     assert bytes_read() - before < 32 << 20 and time.perf_counter() - begun < 10
 
 
+def test_html_of_messages(tmp_path):
+    path = tmp_path / "m.tgm"
+    file = tensogram.TensogramFile.create(path)
+    assert "0 messages" in file._repr_html_()
+    hostile = "<script>alert(1)</script>"
+    file.append({"run": "00Z", "base": [{"name": hostile, "mars": {"step": 6}}]}, [({"compression": "zstd"}, np.eye(30))])
+    file.append({}, [({}, np.arange(3)), ({}, np.eye(4) * 1j)])
+    for _ in range(30):
+        file.append({"k": 1}, [])
+    page = file._repr_html_()
+    for text in ("32 messages", "30 × 30", "7.0 KiB", "zstd", "no objects", "and 12 more", "&lt;script", "step"):
+        assert text in page, text
+    message = file[0]
+    page = message._repr_html_()
+    assert page.count("data:image/png;base64,") == 1 and "00Z" in page and "&lt;script" in page and "1 object)" in page
+    assert "<img" not in file[1]._repr_html_() and "complex128" in file[1]._repr_html_()
+    masked = tensogram.decode_with_masks(file.read_message(0))
+    assert masked._repr_html_().count("data:image/png") == 1
+    page = message.metadata._repr_html_()
+    assert "00Z" in page and "object 0" in page and "_reserved_" not in page
+    for page in (file._repr_html_(), message._repr_html_(), message.metadata._repr_html_()):
+        assert "<script" not in page and page.count("<table>") == page.count("</table>") and page.count("<div>") == page.count("</div>")
+
+
+def test_html_of_weights(tmp_path):
+    path = tmp_path / "w.bt"
+    bt.save_file({"<b>": np.eye(20, dtype="f4"), "line": np.arange(3)}, path, {"step": "7"})
+    fw.convert(path, tmp_path / "w.safetensors")
+    for name in (path, tmp_path / "w.safetensors"):
+        page = safe_open(name, "np")._repr_html_()
+        for text in ("2 tensors", "&lt;b&gt;", "F32", "20 × 20", "1.6 KiB", "step"):
+            assert text in page, text
+        assert page.count("data:image/png;base64,") == 1 and "<b><b>" not in page
+
+
 def test_repr_says_what_it_is(tmp_path):
     path = tmp_path / "r.tgm"
     with tensogram.TensogramFile.create(path) as file:
@@ -87,12 +126,59 @@ def test_progress_is_told(weights, tmp_path):
         lambda heard: fw.convert(weights, tmp_path / "w.tgm", progress=heard, force=True),
         lambda heard: fw.save(tmp_path / "s.tgm", dict(fw.open(weights)), progress=heard),
         lambda heard: fw.save(tmp_path / "s.bt", dict(fw.open(weights)), progress=heard),
+        lambda heard: bt.save_file(bt.load_file(weights), tmp_path / "d.bt", progress=heard),
+        lambda heard: bintensors.serialize_file(tmp_path / "e.bt", DESCRIBED, progress=heard),
+        lambda heard: bt.save_file(bt.load_file(weights), tmp_path / "d.bt", digest="sha1", progress=heard),
+        lambda heard: bintensors.verify(tmp_path / "d.bt", progress=heard),
+        lambda heard: safe_open(tmp_path / "d.bt", "np").verify(progress=heard),
+        lambda heard: bintensors.verify(tmp_path / "d.bt", hashlib.sha1((tmp_path / "d.bt").read_bytes()).digest(), progress=heard),
+        lambda heard: fw.validate(tmp_path / "s.tgm", mode="full", progress=heard),
+        lambda heard: fw.diff(weights, tmp_path / "s.tgm", progress=heard),
+        lambda heard: fw.stats(weights, progress=heard),
     ):
         told = []
         work(lambda done, total: told.append((done, total)))
-        total = 32 << 20
-        assert told and told[-1] == (total, total)
+        total = told[-1][1]
+        # The elements, and what a file has around them; a job that reads two files, or one twice, counts both.
+        assert told[-1] == (total, total) and 32 << 20 <= total < (64 << 20) + 100_000, told
         assert [done for done, _ in told] == sorted(done for done, _ in told) and {all for _, all in told} == {total}
+
+
+DESCRIBED = {f"t{number}": {"dtype": "uint8", "shape": [8 << 20], "data": bytes(8 << 20)} for number in range(4)}
+
+
+def test_progress_fits_tqdm(weights, tmp_path):
+    tqdm = pytest.importorskip("tqdm", reason="tqdm is not installed: its bar is not fed")
+
+    with tqdm.tqdm(total=1, file=open(os.devnull, "w")) as bar:
+
+        def heard(done, total):
+            bar.total = total
+            bar.update(done - bar.n)
+
+        fw.convert(weights, tmp_path / "t.bt", progress=heard)
+        assert bar.n == bar.total == 32 << 20
+
+
+def test_what_a_callback_raises_keeps_the_old_file(tmp_path):
+    """However small the work is: what is stopped is not put in place."""
+
+    def stop(done, total):
+        raise LookupError("no more")
+
+    for work in (
+        lambda path: fw.save(path, {"a": np.zeros(3)}, progress=stop),
+        lambda path: bt.save_file({"a": np.zeros(3)}, path, progress=stop),
+        lambda path: fw.convert(tmp_path / "source.npz", path, force=True, progress=stop),
+    ):
+        fw.save(tmp_path / "source.npz", {"a": np.ones(4)})
+        for ending in ("bt", "tgm"):
+            path = tmp_path / f"old.{ending}"
+            path.write_bytes(b"old")
+            with pytest.raises(LookupError, match="no more"):
+                work(path)
+            assert path.read_bytes() == b"old" and sorted(os.listdir(tmp_path)) == sorted({path.name, "source.npz"})
+            path.unlink()
 
 
 def test_what_a_callback_raises_stops_the_work(weights, tmp_path):
@@ -110,18 +196,25 @@ PROGRAMS = {
     "encode blosc2": "tensogram.encode({}, [({'compression': 'blosc2', 'blosc2_codec': 'zstd', 'blosc2_clevel': 5}, noise(128))])",
     "many messages": "[tensogram.decode(small) for _ in range(1 << 30)]",
     "validate": "[tensogram.validate(small, 'full') for _ in range(1 << 30)]",
+    "digests of weights": "bt.save({'a': np.zeros(64 << 20)}, digest='sha3-256')",
+    "weights read into memory": "[bt.load_file(weights(), mmap=False) for _ in range(1 << 30)]",
+    "weights to a file": "[bt.save_file({'a': noise(64)}, 'stopped.bt') for _ in range(1 << 30)]",
+    "verify": "[bintensors.verify(weights()) for _ in range(1 << 30)]",
+    "frames to columns": "schema().columns(frames(), 'standard')",
+    "waiting for the next message": "next(tensogram.TensogramFile.create('followed.tgm').follow())",
     "a server that never answers": "fw.open(silent())",
     "an awaited server": "tensogram.TensogramFile.open(silent())",
 }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_ctrl_c_stops_long_work(name):
+def test_ctrl_c_stops_long_work(name, tmp_path):
     """A signal in the middle of the work; the time from there to the exception is what counts."""
     program = f"""
         import os, signal, socket, sys, threading, time
         import numpy as np
-        import fwright as fw, fwright.tensogram as tensogram
+        import fwright as fw, fwright.tensogram as tensogram, fwright.bintensors as bintensors, fwright.bintensors.numpy as bt
+        from fwright.structframe import Schema
 
         def noise(mib):
             return np.random.default_rng(1).normal(size=mib << 17)
@@ -133,6 +226,17 @@ def test_ctrl_c_stops_long_work(name):
             globals()["kept"] = server
             return f"http://127.0.0.1:{{server.getsockname()[1]}}/x.tgm"
 
+        def weights():
+            if not os.path.exists("w.bt"):
+                bt.save_file({{"a": np.zeros(8 << 20)}}, "w.bt", digest="sha256")
+            return "w.bt"
+
+        def schema():
+            return Schema.parse("package p; message A {{ option msgid = 9; uint8 a = 1; }}")
+
+        def frames():
+            return schema().encode("A", {{"a": 7}}) * (1 << 24)
+
         small = tensogram.encode({{}}, [({{"compression": "zstd"}}, np.zeros(1000))])
         work = compile({PROGRAMS[name]!r}.replace("noise(", "prepared("), "work", "eval")
         made = {{}}
@@ -140,6 +244,10 @@ def test_ctrl_c_stops_long_work(name):
         if "noise(" in {PROGRAMS[name]!r}:
             size = int({PROGRAMS[name]!r}.split("noise(")[1].split(")")[0])
             made[size] = noise(size)
+        if "frames()" in {PROGRAMS[name]!r}:
+            held = frames()
+            frames = lambda: held
+        weights()
         sent = []
         def interrupt():
             time.sleep(0.4)
@@ -155,13 +263,15 @@ def test_ctrl_c_stops_long_work(name):
     """
     fastest = []
     for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
+        # Nothing is left of a file that was being written.
+        assert set(os.listdir(tmp_path)) <= {"w.bt", "stopped.bt", "followed.tgm"}
         if "finished" in done.stdout:
             pytest.skip("this machine does the work before it can be interrupted")
         # On a loaded machine the clock of the process tells what work did after the signal; waiting costs it nothing.
         wall, busy = map(float, done.stdout.split())
-        fastest.append(wall if "server" in name else min(wall, busy))
+        fastest.append(wall if "server" in name or "waiting" in name else min(wall, busy))
         if fastest[-1] < 0.2:
             return
     assert min(fastest) < 0.2, fastest

@@ -30,6 +30,11 @@ def test_stubs_and_runtime_agree(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_package_passes_the_strict_checks(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "-p", "fwright"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_public_name_has_a_stub():
     for module, stub in [(fwright.bintensors, "bintensors/__init__.pyi"), (fwright.tensogram, "tensogram/__init__.pyi"), (fwright._fwright, "_fwright.pyi")]:
         text = (pathlib.Path(fwright.__file__).parent / stub).read_text()

@@ -201,7 +201,7 @@ def _end(tensor: Any) -> int:
     """One past the last byte that a tensor reaches."""
     if tensor.numel() == 0:
         return int(tensor.data_ptr())
-    last = sum((axis - 1) * stride for axis, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    last: int = sum((axis - 1) * stride for axis, stride in zip(tensor.shape, tensor.stride(), strict=True))
     return int(tensor.data_ptr()) + (last + 1) * int(tensor.element_size())
 
 

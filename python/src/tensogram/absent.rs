@@ -1,10 +1,22 @@
 //! Converters that this build does not have; they say so under the names that programs call.
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 
 const GRIB: &str = "tensogram was built without GRIB support: fwright has no GRIB converter yet";
 const NETCDF: &str = "tensogram was built without NetCDF support: fwright has no NetCDF converter yet";
+
+/// # Errors
+/// `TypeError` for a keyword that the signature does not have.
+fn known(name: &str, signature: &str, keywords: Option<&Bound<'_, pyo3::types::PyDict>>) -> PyResult<()> {
+    for key in keywords.into_iter().flat_map(|keywords| keywords.keys()) {
+        let key: String = key.extract()?;
+        if !signature.contains(&format!(" {key}=")) {
+            return Err(PyTypeError::new_err(format!("{name}() got an unexpected keyword argument '{key}'")));
+        }
+    }
+    Ok(())
+}
 
 macro_rules! absent {
     ($($(#[$doc:meta])* fn $name:ident($($parameter:ident),*; $signature:literal) => $why:expr;)*) => {
@@ -17,6 +29,7 @@ macro_rules! absent {
                 _keywords: Option<&Bound<'_, pyo3::types::PyDict>>,
             ) -> PyResult<()> {
                 $(let _ = $parameter;)*
+                known(stringify!($name), $signature, _keywords)?;
                 Err(PyRuntimeError::new_err($why))
             }
         )*

@@ -8,7 +8,9 @@ use crate::awaitable::awaitable;
 use crate::errors::OrRaise;
 use crate::interrupt::released;
 use framewright::source::nonblocking::wait_for;
-use framewright::tensogram::{self as tgm, AsyncTensogramFile, DecodeOptions, MessageIndex, is_remote_url};
+use framewright::tensogram::{
+    self as tgm, AsyncTensogramFile, DecodeOptions, DecodedRanges, MessageIndex, is_remote_url,
+};
 use futures_util::future::try_join_all;
 use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
 use pyo3::prelude::*;
@@ -42,6 +44,22 @@ impl PyAsyncTensogramFile {
             AsyncTensogramFile::open(&source).await?
         };
         Ok(Self { file, source, storage_options, remote, count: Arc::new(AtomicUsize::new(UNKNOWN)) })
+    }
+
+    /// An awaitable of what `read` finds with these options, which `show` turns into a Python object.
+    fn read<'py, T, R, F>(
+        &self,
+        py: Python<'py>,
+        options: DecodeOptions,
+        read: impl FnOnce(AsyncTensogramFile, DecodeOptions) -> F,
+        show: impl for<'a> FnOnce(Python<'a>, T, &DecodeOptions) -> PyResult<R> + Send + 'static,
+    ) -> PyResult<Bound<'py, PyAny>>
+    where
+        F: Future<Output = tgm::Result<T>> + Send + 'static,
+        T: Send + 'static,
+        R: for<'a> IntoPyObject<'a> + Send + 'static,
+    {
+        shown(py, read(self.file.clone(), options.clone()), move |py, found| show(py, found, &options))
     }
 
     fn known_count(&self) -> PyResult<usize> {
@@ -146,9 +164,8 @@ impl PyAsyncTensogramFile {
         verify_hash: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = decode_options(native_byte_order, threads, true, verify_hash);
-        let (file, read_options) = (self.file.clone(), options.clone());
-        let read = async move { object(&file, msg_index, obj_index, &read_options).await };
-        shown(py, read, move |py, read| Ok(object_dict(py, read, &options)?.unbind()))
+        let read = |file, options| async move { object(&file, msg_index, obj_index, &options).await };
+        self.read(py, options, read, |py, read, options| Ok(dict_of(py, read, options)?.unbind()))
     }
 
     /// Decodes runs of elements of one object, `(start, count)` over the flattened tensor.
@@ -165,9 +182,12 @@ impl PyAsyncTensogramFile {
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = decode_options(native_byte_order, threads, true, false);
-        let (file, read_options) = (self.file.clone(), options.clone());
-        let read = async move { file.decode_range(msg_index, obj_index, &ranges, &read_options).await };
-        shown(py, read, move |py, decoded| Ok(output::ranges(py, decoded, join, &options)?.unbind()))
+        let read = move |file: AsyncTensogramFile, options| async move {
+            file.decode_range(msg_index, obj_index, &ranges, &options).await
+        };
+        self.read(py, options, read, move |py, decoded, options| {
+            Ok(output::ranges(py, decoded, join, options)?.unbind())
+        })
     }
 
     /// Decodes the same object of many messages of a file in a store, with their requests side by side.
@@ -182,17 +202,17 @@ impl PyAsyncTensogramFile {
         verify_hash: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = decode_options(native_byte_order, threads, true, verify_hash);
-        let (file, read_options, remote) = (self.file.clone(), options.clone(), self.remote);
-        let read = async move {
+        let remote = self.remote;
+        let read = move |file, options| async move {
             if !remote {
                 return Ok(None);
             }
-            let reads = msg_indices.iter().map(|index| object(&file, *index, obj_index, &read_options));
+            let reads = msg_indices.iter().map(|index| object(&file, *index, obj_index, &options));
             try_join_all(reads).await.map(Some)
         };
-        shown(py, read, move |py, read| {
+        self.read(py, options, read, |py, read: Option<Vec<Read>>, options| {
             let read = read.ok_or_else(|| not_remote("object"))?.into_iter();
-            let dicts = read.map(|read| object_dict(py, read, &options)).collect::<PyResult<Vec<_>>>()?;
+            let dicts = read.map(|read| dict_of(py, read, options)).collect::<PyResult<Vec<_>>>()?;
             Ok(PyList::new(py, dicts)?.unbind())
         })
     }
@@ -211,17 +231,17 @@ impl PyAsyncTensogramFile {
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = decode_options(native_byte_order, threads, true, false);
-        let (file, read_options, remote) = (self.file.clone(), options.clone(), self.remote);
-        let read = async move {
+        let remote = self.remote;
+        let read = move |file: AsyncTensogramFile, options| async move {
             if !remote {
                 return Ok(None);
             }
             let indices: Vec<MessageIndex> = msg_indices.iter().map(|index| (*index).into()).collect();
-            file.decode_range_batch(&indices, obj_index, &ranges, &read_options).await.map(Some)
+            file.decode_range_batch(&indices, obj_index, &ranges, &options).await.map(Some)
         };
-        shown(py, read, move |py, read| {
+        self.read(py, options, read, move |py, read: Option<Vec<DecodedRanges>>, options| {
             let read = read.ok_or_else(|| not_remote("range"))?.into_iter();
-            let arrays = read.map(|decoded| output::ranges(py, decoded, join, &options));
+            let arrays = read.map(|decoded| output::ranges(py, decoded, join, options));
             Ok(PyList::new(py, arrays.collect::<PyResult<Vec<_>>>()?)?.unbind())
         })
     }
@@ -370,15 +390,6 @@ async fn object(
     Ok((file.metadata(message).await?, decoded))
 }
 
-fn object_dict<'py>(
-    py: Python<'py>,
-    (metadata, object): Read,
-    options: &DecodeOptions,
-) -> PyResult<Bound<'py, PyDict>> {
-    let (descriptor, array) = output::parts(py, object, options)?;
-    let dict = PyDict::new(py);
-    dict.set_item("metadata", Bound::new(py, PyMetadata::new(metadata))?)?;
-    dict.set_item("descriptor", Bound::new(py, descriptor)?)?;
-    dict.set_item("data", array)?;
-    Ok(dict)
+fn dict_of<'py>(py: Python<'py>, (metadata, object): Read, options: &DecodeOptions) -> PyResult<Bound<'py, PyDict>> {
+    output::object_dict(py, metadata, output::parts(py, object, options)?)
 }

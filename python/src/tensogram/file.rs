@@ -6,7 +6,7 @@ use super::html;
 use super::input::{self, Take};
 use super::iter::advance;
 use super::metadata::PyMetadata;
-use super::options::{EncodeKeywords, decode_options};
+use super::options::{decode_options, encode_options};
 use super::output::{self, Elements};
 use crate::errors::OrRaise;
 use crate::html::escaped;
@@ -89,18 +89,6 @@ impl PyTensogramFile {
         let bytes = map.read_message(message)?;
         if map.message_span(message)? == span { Ok(bytes) } else { file.read_message(message) }
     }
-
-    fn object_dict<'py>(
-        py: Python<'py>,
-        metadata: PyMetadata,
-        (descriptor, array): (PyDescriptor, Bound<'py, PyAny>),
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("metadata", Bound::new(py, metadata)?)?;
-        dict.set_item("descriptor", Bound::new(py, descriptor)?)?;
-        dict.set_item("data", array)?;
-        Ok(dict)
-    }
 }
 
 #[pymethods]
@@ -170,24 +158,16 @@ impl PyTensogramFile {
                 "RemoteError: files in stores are read-only: append to a local file and upload it",
             ));
         };
-        let keywords = EncodeKeywords {
-            hash,
-            threads,
-            allow_nan,
-            allow_inf,
-            nan_mask_method,
-            pos_inf_mask_method,
-            neg_inf_mask_method,
+        let options = encode_options(
+            [hash, aggregate_hash],
+            [allow_nan, allow_inf],
+            [nan_mask_method, pos_inf_mask_method, neg_inf_mask_method],
             small_mask_threshold_bytes,
-            aggregate_hash,
-        };
-        let options = keywords.options()?;
+            threads,
+        )?;
         let metadata = input::metadata(global_meta_dict)?;
         let objects = input::objects(descriptors_and_data, Take::Elements)?;
-        let done = released(py, || {
-            let pairs: Vec<_> = objects.iter().map(input::ObjectData::pair).collect();
-            file.append(&metadata, &pairs, &options)
-        })?;
+        let done = released(py, || file.append(&metadata, &input::pairs(&objects), &options))?;
         done.or_raise(py)
     }
 
@@ -249,13 +229,13 @@ impl PyTensogramFile {
                 Ok((message.metadata()?, Elements::of(message.object(obj_index)?, &options)?))
             })?;
             let (metadata, elements) = read.or_raise(py)?;
-            return Self::object_dict(py, PyMetadata::new(metadata), elements.parts(py, &options)?);
+            return output::object_dict(py, metadata, elements.parts(py, &options)?);
         }
         let (metadata, object) = ask!(self, py, |file| {
             file.metadata(msg_index)
                 .and_then(|metadata| Ok((metadata, file.decode_object(msg_index, obj_index, &options)?)))
         })?;
-        Self::object_dict(py, PyMetadata::new(metadata), output::parts(py, object, &options)?)
+        output::object_dict(py, metadata, output::parts(py, object, &options)?)
     }
 
     /// Decodes runs of elements of one object, `(start, count)` over the flattened tensor; only what they need is read.
@@ -296,9 +276,10 @@ impl PyTensogramFile {
             Ok((metadata, objects))
         })?;
         let (metadata, objects) = read.or_raise(py)?;
-        let dicts = metadata.into_iter().zip(objects).map(|(metadata, object)| {
-            Self::object_dict(py, PyMetadata::new(metadata), output::parts(py, object, &options)?)
-        });
+        let dicts = metadata
+            .into_iter()
+            .zip(objects)
+            .map(|(metadata, object)| output::object_dict(py, metadata, output::parts(py, object, &options)?));
         PyList::new(py, dicts.collect::<PyResult<Vec<_>>>()?)
     }
 

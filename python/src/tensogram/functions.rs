@@ -4,7 +4,7 @@ use super::descriptor::PyDescriptor;
 use super::input::{self, Take};
 use super::iter::PyMessageIter;
 use super::metadata::PyMetadata;
-use super::options::{EncodeKeywords, decode_options, hashing};
+use super::options::{decode_options, encode_options, hashing};
 use super::output::{self, Elements};
 use crate::buffer::Input;
 use crate::errors::OrRaise;
@@ -38,24 +38,16 @@ pub(crate) fn encode<'py>(
     small_mask_threshold_bytes: Option<u64>,
     aggregate_hash: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let keywords = EncodeKeywords {
-        hash,
-        threads,
-        allow_nan,
-        allow_inf,
-        nan_mask_method,
-        pos_inf_mask_method,
-        neg_inf_mask_method,
+    let options = encode_options(
+        [hash, aggregate_hash],
+        [allow_nan, allow_inf],
+        [nan_mask_method, pos_inf_mask_method, neg_inf_mask_method],
         small_mask_threshold_bytes,
-        aggregate_hash,
-    };
-    let options = keywords.options()?;
+        threads,
+    )?;
     let metadata = input::metadata(global_meta_dict)?;
     let objects = input::objects(descriptors_and_data, Take::Elements)?;
-    let message = released(py, || {
-        let pairs: Vec<_> = objects.iter().map(input::ObjectData::pair).collect();
-        tgm::encode(&metadata, &pairs, &options)
-    })?;
+    let message = released(py, || tgm::encode(&metadata, &input::pairs(&objects), &options))?;
     Ok(PyBytes::new(py, &message.or_raise(py)?))
 }
 
@@ -73,10 +65,7 @@ pub(crate) fn encode_pre_encoded<'py>(
     let options = EncodeOptions { hashing: hashing(hash)?, threads, ..EncodeOptions::default() };
     let metadata = input::metadata(global_meta_dict)?;
     let objects = input::objects(descriptors_and_data, Take::Payload)?;
-    let message = released(py, || {
-        let pairs: Vec<_> = objects.iter().map(input::ObjectData::pair).collect();
-        tgm::encode_pre_encoded(&metadata, &pairs, &options)
-    })?;
+    let message = released(py, || tgm::encode_pre_encoded(&metadata, &input::pairs(&objects), &options))?;
     Ok(PyBytes::new(py, &message.or_raise(py)?))
 }
 

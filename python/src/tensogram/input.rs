@@ -26,6 +26,11 @@ impl ObjectData {
     }
 }
 
+/// All of them as the library takes them.
+pub(super) fn pairs(objects: &[ObjectData]) -> Vec<(&DataObjectDescriptor, &[u8])> {
+    objects.iter().map(ObjectData::pair).collect()
+}
+
 /// Message metadata from a dict: `base`, `_extra_` or `extra`, and any other key for the message.
 ///
 /// # Errors

@@ -4,37 +4,31 @@ use framewright::tensogram::{AggregateHash, DecodeOptions, EncodeOptions, MaskMe
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The keywords of encoding functions.
-pub(super) struct EncodeKeywords<'a> {
-    pub(super) hash: Option<&'a str>,
-    pub(super) threads: usize,
-    pub(super) allow_nan: bool,
-    pub(super) allow_inf: bool,
-    pub(super) nan_mask_method: Option<&'a str>,
-    pub(super) pos_inf_mask_method: Option<&'a str>,
-    pub(super) neg_inf_mask_method: Option<&'a str>,
-    pub(super) small_mask_threshold_bytes: Option<u64>,
-    pub(super) aggregate_hash: Option<&'a str>,
-}
-
-impl EncodeKeywords<'_> {
-    /// # Errors
-    /// `ValueError` for a name that is not known.
-    pub(super) fn options(&self) -> PyResult<EncodeOptions> {
-        let defaults = EncodeOptions::default();
-        Ok(EncodeOptions {
-            hashing: hashing(self.hash)?,
-            aggregate_hash: aggregate_hash(self.aggregate_hash)?,
-            allow_nan: self.allow_nan,
-            allow_inf: self.allow_inf,
-            nan_mask_method: mask_method(self.nan_mask_method, defaults.nan_mask_method)?,
-            pos_inf_mask_method: mask_method(self.pos_inf_mask_method, defaults.pos_inf_mask_method)?,
-            neg_inf_mask_method: mask_method(self.neg_inf_mask_method, defaults.neg_inf_mask_method)?,
-            small_mask_threshold_bytes: self.small_mask_threshold_bytes.unwrap_or(defaults.small_mask_threshold_bytes),
-            threads: self.threads,
-            provenance: None,
-        })
-    }
+/// Options of encoding functions: the digest and where digests are gathered, whether NaN and infinities are allowed, the methods of
+/// their masks (NaN, +inf, -inf) and the largest mask that is stored as it is, and the number of threads.
+///
+/// # Errors
+/// `ValueError` for a name that is not known.
+pub(super) fn encode_options(
+    [hash, aggregate]: [Option<&str>; 2],
+    [allow_nan, allow_inf]: [bool; 2],
+    [nan, pos_inf, neg_inf]: [Option<&str>; 3],
+    small_mask_threshold_bytes: Option<u64>,
+    threads: usize,
+) -> PyResult<EncodeOptions> {
+    let defaults = EncodeOptions::default();
+    Ok(EncodeOptions {
+        hashing: hashing(hash)?,
+        aggregate_hash: aggregate_hash(aggregate)?,
+        allow_nan,
+        allow_inf,
+        nan_mask_method: mask_method(nan, defaults.nan_mask_method)?,
+        pos_inf_mask_method: mask_method(pos_inf, defaults.pos_inf_mask_method)?,
+        neg_inf_mask_method: mask_method(neg_inf, defaults.neg_inf_mask_method)?,
+        small_mask_threshold_bytes: small_mask_threshold_bytes.unwrap_or(defaults.small_mask_threshold_bytes),
+        threads,
+        provenance: None,
+    })
 }
 
 /// Options of reading functions.

@@ -97,6 +97,19 @@ pub(super) fn parts<'py>(
     Ok((PyDescriptor::new(object.descriptor), array))
 }
 
+/// A dict of the metadata of a message, and the descriptor and array of one of its objects.
+pub(super) fn object_dict<'py>(
+    py: Python<'py>,
+    metadata: GlobalMetadata,
+    (descriptor, array): (PyDescriptor, Bound<'py, PyAny>),
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("metadata", Bound::new(py, PyMetadata::new(metadata))?)?;
+    dict.set_item("descriptor", Bound::new(py, descriptor)?)?;
+    dict.set_item("data", array)?;
+    Ok(dict)
+}
+
 /// `Message(metadata, objects)` with zeros where the masks are, and the masks beside each array.
 pub(super) fn masked_message<'py>(
     py: Python<'py>,

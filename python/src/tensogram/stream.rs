@@ -1,7 +1,7 @@
 //! `StreamingEncoder`: messages written object by object.
 
 use super::input::{self, ObjectData, Take};
-use super::options::EncodeKeywords;
+use super::options::encode_options;
 use crate::errors::OrRaise;
 use crate::interrupt::released;
 use crate::value::map_from_python;
@@ -152,18 +152,13 @@ impl PyStreamingEncoder {
         aggregate_hash: Option<&str>,
         sink: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let keywords = EncodeKeywords {
-            hash,
-            threads,
-            allow_nan,
-            allow_inf,
-            nan_mask_method,
-            pos_inf_mask_method,
-            neg_inf_mask_method,
+        let options = encode_options(
+            [hash, aggregate_hash],
+            [allow_nan, allow_inf],
+            [nan_mask_method, pos_inf_mask_method, neg_inf_mask_method],
             small_mask_threshold_bytes,
-            aggregate_hash,
-        };
-        let options = keywords.options()?;
+            threads,
+        )?;
         let metadata = input::metadata(global_meta_dict)?;
         let encoder = match sink {
             None => StreamingEncoder::new(Vec::new(), &metadata, &options).map(Encoder::Memory),
