@@ -18,11 +18,12 @@ F = np.arange(24.0).reshape(4, 6)
 D = {"type": "ntensor", "shape": [4, 6], "dtype": "float64"}
 TREE = {"base": [{"mars": {"param": "2t", "levels": [1, 2]}, "b": "x"}, {"b": "y"}], "k": 7}
 MESSAGE = theirs.encode(TREE, [({**D, "compression": "zstd"}, F), (D, F * 2)])
+SECOND = theirs.encode({"k": 8}, [(D, F + 1)])
 
 
 def path_of(folder):
     path = folder / "f.tgm"
-    path.write_bytes(MESSAGE + theirs.encode({"k": 8}, [(D, F + 1)]))
+    path.write_bytes(MESSAGE + SECOND)
     return str(path)
 
 
@@ -322,8 +323,9 @@ def test_every_type_with_every_pipeline(dtype, keys):
         return
     for message in (mine, other):
         assert_same(call(ours.decode, message), call(theirs.decode, message))
-    if not is_lossy(keys):
-        assert_same([array for _, array in ours.decode(mine).objects], [array for _, array in theirs.decode(other).objects])
+    mine, other = call(ours.decode, mine), call(theirs.decode, other)
+    if not is_lossy(keys) and not isinstance(other, Raised):
+        assert_same([array for _, array in mine.objects], [array for _, array in other.objects])
 
 
 def trees(rng, depth=0):
@@ -336,9 +338,9 @@ def trees(rng, depth=0):
     ]  # fmt: skip
     kind = rng.integers(0, 4)
     if depth < 5 and kind == 0:
-        return {name(rng): trees(rng, depth + 1) for _ in range(rng.integers(0, 6))}
+        return {name(rng): trees(rng, depth + 1) for _ in range(rng.integers(0, 4))}
     if depth < 5 and kind == 1:
-        return [trees(rng, depth + 1) for _ in range(rng.integers(0, 30))]
+        return [trees(rng, depth + 1) for _ in range(rng.integers(0, 30 if depth == 0 else 4))]
     return scalars[rng.integers(len(scalars))]()
 
 
@@ -369,8 +371,10 @@ def test_random_trees(seed):
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "vectors"
 WIRE = json.loads((VECTORS / "tensogram" / "manifest.json").read_text())["vectors"]
+# The reference does not return from these.
+ENDLESS = {"frame_length_zero_nondata"}
 # Damaged payloads are not given to the reference: some bring it down.
-CODED = [case for case in json.loads((VECTORS / "tensogram-codecs" / "manifest.json").read_text()) if case["kind"] == "valid"]
+CODED = [case for case in json.loads((VECTORS / "tensogram-codecs" / "manifest.json").read_text())["cases"] if case["kind"] == "valid"]
 
 
 @pytest.mark.parametrize("case", WIRE, ids=lambda case: case["id"])
@@ -378,6 +382,9 @@ def test_vectors_of_the_wire_format(case):
     """What `must` be so is the same; elsewhere ours may be stricter, but never raises anything but a ValueError."""
     data = (VECTORS / "tensogram" / case["file"]).read_bytes()
     assert ours.scan(data) == [tuple(span) for span in case["scan"]] or case["policy"] != "must"
+    if case["id"] in ENDLESS:
+        assert isinstance(call(ours.decode, data, verify_hash=True).error, ValueError)
+        return
     for keywords in ({}, {"verify_hash": True}, {"native_byte_order": True, "restore_non_finite": False}):
         mine, other = call(ours.decode, data, **keywords), call(theirs.decode, data, **keywords)
         if isinstance(mine, Raised) and (case["policy"] != "must" or isinstance(other, Raised)):

@@ -234,6 +234,19 @@ def test_the_command_line(files):
         assert done.returncode != 0 and done.stdout == "" and "/nope/there.bt" in done.stderr
 
 
+def test_help_names_options_that_exist():
+    """Every option that a docstring shows is one of the command."""
+    import re
+
+    for name in ("info", "validate", "diff", "convert", "stats", "plot"):
+        shown = subprocess.run([sys.executable, "-m", "fwright", name, "--help"], capture_output=True, text=True, check=True).stdout
+        words = re.sub(r">>>.*", "", getattr(fw, name).__doc__, flags=re.S)
+        options = set(re.findall(r"``(\w+)(?:=[^`]*)?``", words)) & {option.replace("-", "_") for option in re.findall(r"--([a-z-]+)", shown)}
+        assert f"fw {name} --help" in words and len(options) >= 2, (name, options)
+        for option in re.findall(r"``(\w+)=[^`]*``", words):
+            assert f"--{option.replace('_', '-')}" in shown, (name, option)
+
+
 def test_commands_print_nothing_and_start_no_process(files, capfd, monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", None)
     monkeypatch.setattr(os, "fork", None)

@@ -271,10 +271,12 @@ def test_ctrl_c_stops_long_work(name, tmp_path):
             pytest.skip("this machine does the work before it can be interrupted")
         # On a loaded machine the clock of the process tells what work did after the signal; waiting costs it nothing.
         wall, busy = map(float, done.stdout.split())
-        fastest.append(wall if "server" in name or "waiting" in name else min(wall, busy))
-        if fastest[-1] < 0.2:
+        waits = "server" in name or "waiting" in name
+        fastest.append(wall if waits else min(wall, busy))
+        # Waiting work is measured by the clock alone, which runs on while others have the processor.
+        if fastest[-1] < (2.0 if waits else 0.2):
             return
-    assert min(fastest) < 0.2, fastest
+    raise AssertionError(fastest)
 
 
 def test_a_handler_that_raises_something_else_is_heard(tmp_path):

@@ -25,3 +25,19 @@ def test_importing_loads_no_numpy():
 
 def test_the_version_is_that_of_the_crates():
     assert fwright.__version__ == tensogram.__version__
+
+
+def test_importing_is_quick():
+    """What costs milliseconds at import is imported when it is needed: processor time of the import alone, and what it loads."""
+    program = (
+        "import sys, time; before = set(sys.modules); begun = time.process_time(); import fwright; took = time.process_time() - begun; "
+        "print(took, sorted(set(sys.modules) - before))"
+    )
+    taken, loaded = [], ""
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-I", "-S", "-c", f"import sys; sys.path = {sys.path!r}; {program}"], capture_output=True, text=True, check=True)
+        spent, loaded = done.stdout.split(maxsplit=1)
+        taken.append(float(spent))
+    for heavy in ("typing", "json", "re", "asyncio", "numpy", "dataclasses", "inspect"):
+        assert f"'{heavy}'" not in loaded, loaded
+    assert min(taken) < 0.1, taken

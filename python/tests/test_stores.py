@@ -69,6 +69,12 @@ def test_the_commands_take_urls(bucket, monkeypatch):
     assert fw.info("s3://data/deep/m.safetensors")["tensor_count"] == 2
 
 
+def test_the_commands_take_settings(bucket):
+    settings = {name: str(value).lower() if value is True else value for name, value in bucket.items()}
+    assert fw.info("s3://data/deep/m.safetensors", storage_options=settings)["tensor_count"] == 2
+    assert fw.diff("s3://data/deep/m.bt", "s3://data/deep/m.npz", storage_options=settings, ignore_metadata=True)["ok"]
+
+
 def test_what_is_not_there(bucket):
     with pytest.raises(FileNotFoundError):
         fw.open("s3://data/deep/absent.bt", storage_options=bucket)
