@@ -72,7 +72,7 @@ def test_the_commands_take_urls(bucket, monkeypatch):
 def test_the_commands_take_settings(bucket):
     settings = {name: str(value).lower() if value is True else value for name, value in bucket.items()}
     assert fw.info("s3://data/deep/m.safetensors", storage_options=settings)["tensor_count"] == 2
-    assert fw.diff("s3://data/deep/m.bt", "s3://data/deep/m.npz", storage_options=settings, ignore_metadata=True)["ok"]
+    assert fw.diff("s3://data/deep/m.bt", "s3://data/deep/m.npz", storage_options=settings, ignore_metadata=True, allow_full_read=True)["ok"]
 
 
 def test_what_is_not_there(bucket):
@@ -118,6 +118,6 @@ def test_tensogram_awaited_beside_the_reference(bucket):
         file = await module.AsyncTensogramFile.open_remote("s3://data/two.tgm", bucket)
         await file.prefetch_layouts([0, 1])
         objects = await asyncio.gather(*(file.file_decode_object(index, 0) for index in range(2)))
-        return [await file.message_count(), objects, await file.file_decode_range_batch([0, 1], 0, [(0, 3)]), file.is_remote()]
+        return [await file.message_count(), objects, await file.file_decode_range_batch([1], 0, [(0, 3)]), file.is_remote()]
 
     assert_same(asyncio.run(act(ours)), asyncio.run(act(theirs)))

@@ -26,13 +26,13 @@ MissingHashError = _native.MissingHashError
 
 AsyncStreamingEncoder = _native.AsyncStreamingEncoder
 AsyncTensogramFile = _native.AsyncTensogramFile
-AsyncTensogramFileFollow = _native.TensogramFileFollow
-TensogramFileIter = _native.AsyncTensogramFileIter
+AsyncTensogramFileIter = _native.AsyncTensogramFileIter
 DataObjectDescriptor = _native.DataObjectDescriptor
 MessageIter = _native.MessageIter
 Metadata = _native.Metadata
 StreamingEncoder = _native.StreamingEncoder
 TensogramFile = _native.TensogramFile
+TensogramFileFollow = _native.TensogramFileFollow
 TensogramFileIter = _native.TensogramFileIter
 
 compute_hash = _native.compute_hash
