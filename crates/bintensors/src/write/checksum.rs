@@ -123,7 +123,7 @@ pub(crate) struct Hasher(Box<dyn DynDigest + Send>);
 impl Hasher {
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         // In steps, so that watched work can be stopped in the middle of a large tensor.
-        for step in bytes.chunks(PIECE as usize) {
+        for step in bytes.chunks(PIECE) {
             interrupt::check();
             self.0.update(step);
         }
@@ -155,6 +155,9 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         text
     })
 }
+
+/// Bytes hashed between two looks at whether the work is to stop.
+const PIECE: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
