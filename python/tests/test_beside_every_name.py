@@ -395,7 +395,7 @@ def test_vectors_of_the_wire_format(case):
             assert_same(mine, other, case["id"])
         else:
             assert case["policy"] != "must_error", mine
-    if case["policy"] == "must" and case["group"] != "malformed":
+    if case["policy"] == "must" and case["group"] not in ("malformed", "multi"):
         for function in ("decode_metadata", "decode_descriptors", "decode_with_masks"):
             mine, other = call(getattr(ours, function), data), call(getattr(theirs, function), data)
             assert_same(mine, other, f"{case['id']} {function}")
