@@ -2,7 +2,9 @@
 
 use super::write::PROTOBUF;
 use crate::error::TelemetryError;
+use prost::Message;
 use prost_reflect::{DescriptorPool, MessageDescriptor};
+use prost_types::FileDescriptorSet;
 use std::collections::BTreeMap;
 
 /// What the file has declared so far.
@@ -92,10 +94,21 @@ impl Declared {
             let message = format!("topic {topic:?} has a schema in {:?}; only protobuf can be read", schema.encoding);
             return Err(TelemetryError::unsupported("unsupported_encoding", message));
         }
-        let pool = DescriptorPool::decode(schema.data.as_slice()).map_err(|error| {
+        let invalid = |error: &dyn std::fmt::Display| {
             let message = format!("schema {:?} is not a valid FileDescriptorSet: {error}", schema.name);
             TelemetryError::format("bad_schema", message, at)
-        })?;
+        };
+        // The pool panics at files in a syntax that it does not know.
+        let files = FileDescriptorSet::decode(schema.data.as_slice()).map_err(|error| invalid(&error))?;
+        if let Some(file) = files.file.iter().find(|file| !matches!(file.syntax(), "" | "proto2" | "proto3")) {
+            let message = format!(
+                "schema {:?} has a file in the syntax {:?}; expected proto2 or proto3",
+                schema.name,
+                file.syntax()
+            );
+            return Err(TelemetryError::unsupported("unsupported_syntax", message));
+        }
+        let pool = DescriptorPool::decode(schema.data.as_slice()).map_err(|error| invalid(&error))?;
         let descriptor = pool.get_message_by_name(&schema.name).ok_or_else(|| {
             let message = format!("schema {:?}: its FileDescriptorSet has no message of that name", schema.name);
             TelemetryError::format("bad_schema", message, at)
