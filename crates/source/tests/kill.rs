@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 const DIRECTORY: &str = "FW_SOURCE_KILL_DIRECTORY";
 const WAY: &str = "FW_SOURCE_KILL_WAY";
 
+/// The length of a complete file: two chunks.
+const WHOLE: u64 = 2 << 16;
+
 /// The child: not a test of its own.
 #[test]
 fn write_until_ended() {
@@ -43,12 +46,11 @@ fn write_until_ended() {
 }
 
 /// Ends children by `signal`; returns what is left in the directory that is no target.
-fn left_after(way: &str, signal: &str, times: u64) -> Vec<String> {
-    let directory = tempfile::tempdir().unwrap();
+fn left_in(directory: &Path, way: &str, signal: &str, times: u64) -> Vec<String> {
     for round in 0..times {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "write_until_ended", "--nocapture"])
-            .env(DIRECTORY, directory.path())
+            .env(DIRECTORY, directory)
             .env(WAY, way)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -56,7 +58,7 @@ fn left_after(way: &str, signal: &str, times: u64) -> Vec<String> {
             .unwrap();
         // It is at work when something of it can be seen.
         let start = Instant::now();
-        while std::fs::read_dir(directory.path()).unwrap().count() == 0 && start.elapsed() < Duration::from_secs(10) {
+        while std::fs::read_dir(directory).unwrap().count() == 0 && start.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_micros(3_000 + 1_733 * (round % 11)));
@@ -74,11 +76,11 @@ fn left_after(way: &str, signal: &str, times: u64) -> Vec<String> {
         assert_eq!(status.signal(), Some(expected), "{way} {signal}: by the signal itself, {status}");
     }
     let mut left = Vec::new();
-    for entry in std::fs::read_dir(directory.path()).unwrap() {
+    for entry in std::fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with("target-") {
-            assert_eq!(entry.metadata().unwrap().len(), 2 << 16, "{way} {signal}: {name} is whole");
+            assert_eq!(entry.metadata().unwrap().len(), WHOLE, "{way} {signal}: {name} is whole");
         } else {
             left.push(name);
         }
@@ -90,14 +92,19 @@ fn left_after(way: &str, signal: &str, times: u64) -> Vec<String> {
 fn signals_leave_nothing_behind() {
     for way in ["unnamed", "named", "directory"] {
         for signal in ["INT", "TERM", "HUP"] {
-            assert_eq!(left_after(way, signal, 8), [""; 0], "{way} {signal}");
+            let directory = tempfile::tempdir().unwrap();
+            assert_eq!(left_in(directory.path(), way, signal, 8), [""; 0], "{way} {signal}");
         }
     }
 }
 
-/// Nothing can be done about `SIGKILL` but to have no file to leave: between linking and renaming there are microseconds.
+/// Nothing can be done about `SIGKILL` but to have no file to leave. A process that is killed between linking and renaming leaves
+/// a file, which is whole.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_kill_leaves_no_half_written_file() {
-    assert_eq!(left_after("unnamed", "KILL", 12), [""; 0]);
+    let directory = tempfile::tempdir().unwrap();
+    for name in left_in(directory.path(), "unnamed", "KILL", 12) {
+        assert_eq!(std::fs::metadata(directory.path().join(&name)).unwrap().len(), WHOLE, "{name} is whole");
+    }
 }
