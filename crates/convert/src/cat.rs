@@ -83,11 +83,12 @@ pub(crate) fn write_head(
 
 fn text(dtype: DType, shape: &[u64], data: &[u8], out: &mut dyn Write) -> Result<(), ConvertError> {
     let Some(values) = scalars(dtype, data) else {
-        let message = format!("{dtype} elements are smaller than a byte: only the raw bytes can be written");
+        let message = format!("{dtype} elements have no numbers to write: only the raw bytes can be written");
         return Err(ConvertError::unsupported("no_text", message));
     };
     let row = shape.last().copied().unwrap_or(1).max(1);
-    for (place, value) in values.enumerate() {
+    let count = usize::try_from(fw_tensor::element_count(shape)?).unwrap_or(usize::MAX);
+    for (place, value) in values.take(count).enumerate() {
         let place = place as u64;
         if place > 0 {
             out.write_all(if place.is_multiple_of(row) { b"\n" } else { b" " })?;

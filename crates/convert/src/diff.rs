@@ -176,7 +176,7 @@ pub enum Comparison {
 }
 
 /// How far apart two tensors are. Root mean square and bias are of the pairs in which both elements are finite.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Distance {
     /// Largest absolute difference; infinite where only one element is finite.
@@ -185,12 +185,18 @@ pub struct Distance {
     pub rmse: Option<f64>,
     /// Mean of the second minus the first.
     pub bias: Option<f64>,
+    /// Norm of the difference over the norm of the second; nothing where only that is zero.
+    pub relative_norm: Option<f64>,
+    /// Cosine of the angle between both as vectors; nothing where one is zero.
+    pub cosine: Option<f64>,
     /// Elements that differ at all.
     pub differing: u64,
     /// Elements beyond the tolerance.
     pub count: u64,
     /// The first element that differs, in row-major order.
     pub first: u64,
+    /// Its coordinates.
+    pub first_index: Vec<u64>,
 }
 
 impl Comparison {

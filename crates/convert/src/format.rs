@@ -19,6 +19,8 @@ macro_rules! every_format {
             Npz => numpy::Npz;
             /// `.gguf`, which is read and not written.
             Gguf => gguf::Gguf;
+            /// `.pt`, `.pth`, `.ckpt`, which is read and not written.
+            Torch => torch::Torch;
             /// `.index.json`: a checkpoint in several files.
             ShardIndex => index::ShardIndex;
         }

@@ -1,4 +1,4 @@
-//! Tensor files into one another: BinTensors, safetensors, npy, npz and Tensogram; GGUF into all of them.
+//! Tensor files into one another: BinTensors, safetensors, npy, npz and Tensogram; GGUF and PyTorch into all of them.
 //!
 //! Every format is opened as a [`TensorFile`]: names, element types and shapes at once, data when it is asked for, one
 //! tensor in memory at a time. [`convert`] writes any of them as any other and lists what was [lost](Loss); [`diff`]
@@ -29,6 +29,7 @@ mod attributes; // metadata of one tensor, carried in a text map
 mod options; // how to convert, and what came of it
 mod report; // faults of a file, trees of its byte ranges
 mod contract; // what every format answers, and what it is given to write
+mod archive; // zip archives: npz, PyTorch
 mod numpy; // npy and npz
 mod nested; // elements as nested lists
 mod cat; // one tensor to a stream
@@ -36,10 +37,12 @@ mod tensogram; // Tensogram messages as a tensor file
 mod bintensors; // BinTensors as a tensor file
 mod safetensors; // safetensors: header, reading, writing
 mod gguf; // GGUF: header, blocks, reading
+mod torch; // PyTorch checkpoints: pickle, storages, reading
 mod shards; // checkpoints in several files with an index
 mod formats; // from a format to its room: detection, opening
 mod table; // what each target keeps
 mod memory; // tensors of a program as a tensor file
+mod widen; // tensors as float32
 mod convert; // any format to any other
 mod capture; // struct-frame captures as rows: filters, statistics, tables
 mod columns; // struct-frame captures as Tensogram files of columns
@@ -71,6 +74,7 @@ pub use options::{
 pub use report::shortened;
 pub use safetensors::safetensors_name;
 pub use shards::{ShardOpener, open_index};
-pub use show::{Info, Row, dump, info, info_of, ls, rows, validate};
+pub use show::{Info, Row, dump, info, info_of, ls, non_finite, rows, validate};
 pub use table::{LossRow, loss_table};
 pub use tensogram::{Named, cat_object, named_objects, objects_named};
+pub use widen::{AsFloat32, to_float32};

@@ -107,6 +107,8 @@ pub enum Feature {
     /// The stages that an object went through, or the compression of an array: its elements are written as they decode. A note,
     /// no loss.
     Encoding,
+    /// A tensor that shares its bytes with another one: each is written with its own. A note, no loss.
+    SharedStorage,
     /// A shard that is larger than was asked for, because one tensor alone is: tensors are not split. A note, no loss.
     ShardSize,
     /// Bytes that belong to no readable message.
@@ -138,6 +140,7 @@ impl Feature {
             Self::TensorMetadata => "tensor_metadata",
             Self::Messages => "messages",
             Self::Encoding => "encoding",
+            Self::SharedStorage => "shared_storage",
             Self::ShardSize => "shard_size",
             Self::UnreadableBytes => "unreadable_bytes",
             Self::Name => "name",
@@ -154,7 +157,7 @@ impl Feature {
     /// True for changes of form that take nothing away: they are told, and do not count as losses.
     pub const fn is_note(self) -> bool {
         match self {
-            Self::MetadataForm | Self::Messages | Self::Encoding | Self::ShardSize => true,
+            Self::MetadataForm | Self::Messages | Self::Encoding | Self::SharedStorage | Self::ShardSize => true,
             Self::Metadata | Self::TensorMetadata | Self::UnreadableBytes | Self::Name | Self::Order => false,
             Self::Dtype | Self::NanBits | Self::Tensor | Self::Member | Self::IndexMetadata | Self::Bytes => false,
         }
@@ -167,6 +170,7 @@ impl Feature {
             Self::TensorMetadata => "lost tensor metadata",
             Self::Messages => "note, messages",
             Self::Encoding => "note, encoding",
+            Self::SharedStorage => "note, shared storage",
             Self::ShardSize => "note, shard size",
             Self::UnreadableBytes => "lost bytes",
             Self::Name => "lost name",

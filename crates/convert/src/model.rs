@@ -3,7 +3,7 @@
 use crate::{ConvertError, Format, Loss};
 use fw_bytes::Span;
 use fw_source::FileSource;
-use fw_tensor::{DType, Selection};
+use fw_tensor::{DType, Selection, SlicePlan};
 use serde::Serialize;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,19 +180,33 @@ pub(crate) fn block_of<'a>(source: &'a dyn Any, entries: &[Entry]) -> Option<Blo
 /// Part of data at hand.
 pub(crate) fn cut(entry: &Entry, data: &[u8], selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
     let plan = selection.plan(&entry.shape)?;
-    let Some(width) = entry.dtype.byte_width() else {
-        if plan.shape() == entry.shape && plan.run_count() <= 1 {
-            return Ok((entry.shape.clone(), data.to_vec()));
-        }
-        return Err(fw_tensor::TensorError::Unsliceable { dtype: entry.dtype }.into());
-    };
+    let (run_len, places) = byte_runs(entry, &plan)?;
     let mut taken = Vec::new();
-    for run in plan.runs() {
+    for place in places {
         // A plan never leaves the tensor it was made for.
-        let range = (run.start as usize).saturating_mul(width)..(run.end as usize).saturating_mul(width);
+        let range = (place as usize)..(place as usize).saturating_add(run_len as usize);
         taken.extend_from_slice(data.get(range).unwrap_or(&[]));
     }
     Ok((plan.shape().to_vec(), taken))
+}
+
+/// The runs of a plan in bytes: how long each is, and where it begins. Runs of elements below a byte begin with a byte, and all
+/// but one at the end of the tensor end with one.
+fn byte_runs<'a>(entry: &Entry, plan: &'a SlicePlan) -> Result<(u64, impl Iterator<Item = u64> + 'a), ConvertError> {
+    let bits = entry.dtype.bits();
+    if entry.dtype.byte_width().is_none() {
+        let count = fw_tensor::element_count(&entry.shape)?;
+        let is_whole = |elements: u64| elements.wrapping_mul(bits).is_multiple_of(8);
+        let ends = |end: u64| is_whole(end) || (end == count && plan.run_count() <= 1);
+        if !plan.runs().all(|run| is_whole(run.start) && ends(run.end)) {
+            return Err(fw_tensor::TensorError::Unsliceable { dtype: entry.dtype }.into());
+        }
+    }
+    // A plan never leaves the tensor it was made for, whose bits are counted in 64 bits or 128.
+    let bytes =
+        move |elements: u64| u64::try_from((u128::from(elements) * u128::from(bits)).div_ceil(8)).unwrap_or(u64::MAX);
+    let run_len = if plan.run_count() == 0 { 0 } else { bytes(plan.run_len()) };
+    Ok((run_len, plan.runs().map(move |run| bytes(run.start))))
 }
 
 /// Streams a range of a source that holds data as it is.
@@ -212,16 +226,11 @@ pub(crate) fn slice_range(
     selection: &Selection,
 ) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
     let plan = selection.plan(&entry.shape)?;
-    let Some(width) = entry.dtype.byte_width() else {
-        let mut data = vec![0; usize::try_from(span.len()).map_err(std::io::Error::other)?];
-        source.read_exact_at(span.start, &mut data)?;
-        return cut(entry, &data, selection);
-    };
-    let byte = |element: u64| element.saturating_mul(width as u64);
-    let len = |elements: u64| usize::try_from(byte(elements)).map_err(std::io::Error::other);
-    let mut taken = vec![0; len(plan.element_count())?];
-    let places = plan.runs().map(|run| span.start.saturating_add(byte(run.start)));
-    fw_source::read_runs(source, places, len(plan.run_len())?, &mut taken)?;
+    let (run_len, places) = byte_runs(entry, &plan)?;
+    let len = |bytes: u64| usize::try_from(bytes).map_err(std::io::Error::other);
+    let mut taken = vec![0; len(run_len.saturating_mul(plan.run_count()))?];
+    let places = places.map(|place| span.start.saturating_add(place));
+    fw_source::read_runs(source, places, len(run_len)?, &mut taken)?;
     Ok((plan.shape().to_vec(), taken))
 }
 

@@ -9,7 +9,7 @@ use std::io::Write;
 /// `"NaN"`, `"Infinity"` and `"-Infinity"` for what JSON has no numbers for. A tensor without elements has the values `[]`.
 pub(crate) fn write(dtype: DType, shape: &[u64], data: &[u8], out: &mut dyn Write) -> Result<(), ConvertError> {
     let Some(values) = scalars(dtype, data) else {
-        let message = format!("{dtype} elements are smaller than a byte: only the raw bytes can be written");
+        let message = format!("{dtype} elements have no numbers to write: only the raw bytes can be written");
         return Err(ConvertError::unsupported("no_text", message));
     };
     let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
@@ -25,7 +25,7 @@ pub(crate) fn write(dtype: DType, shape: &[u64], data: &[u8], out: &mut dyn Writ
     if len == 0 {
         out.write_all(b"[]")?;
     } else {
-        for (place, value) in values.enumerate() {
+        for (place, value) in values.take(usize::try_from(len).unwrap_or(usize::MAX)).enumerate() {
             let place = place as u64;
             if place > 0 {
                 out.write_all(b",")?;

@@ -3,8 +3,10 @@
 use crate::model::{Entry, TensorFile, Unreadable};
 use crate::{ConvertError, Format, detect, open};
 use fw_bintensors::validate::ValidateOptions;
-use fw_report::{Report, Tree};
+use fw_report::{Finding, Report, Tree};
 use fw_source::{FileSource, ReadAt};
+use fw_stats::Stats;
+use fw_tensor::DType;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -138,4 +140,51 @@ pub fn dump(path: impl AsRef<Path>) -> Result<Tree, ConvertError> {
 pub fn validate(path: impl AsRef<Path>, options: &ValidateOptions) -> Result<Report, ConvertError> {
     let path = path.as_ref();
     detect(path)?.validate(path, options)
+}
+
+/// Counts NaN and infinite elements: a warning per tensor that has some.
+///
+/// # Errors
+/// When the file fails or is wrong.
+pub fn non_finite(file: &dyn TensorFile) -> Result<Vec<Finding>, ConvertError> {
+    let mut found = Vec::new();
+    for (index, entry) in file.entries().iter().enumerate() {
+        // Integers have none, and neither have the floats below a byte.
+        if matches!(
+            entry.dtype,
+            DType::Bool
+                | DType::Int8
+                | DType::Int16
+                | DType::Int32
+                | DType::Int64
+                | DType::UInt8
+                | DType::UInt16
+                | DType::UInt32
+                | DType::UInt64
+        ) {
+            continue;
+        }
+        let Ok(mut stats) = Stats::new(entry.dtype) else { continue };
+        file.stream(index, &mut |piece| {
+            match fw_tensor::ByteOrder::NATIVE {
+                fw_tensor::ByteOrder::Little => stats.update(piece),
+                fw_tensor::ByteOrder::Big => {
+                    let mut native = piece.to_vec();
+                    fw_tensor::swap_in_place(&mut native, entry.dtype.swap_unit());
+                    stats.update(&native);
+                }
+            }
+            Ok(())
+        })?;
+        let length = |error: fw_stats::StatsError| ConvertError::format("length_mismatch", error.to_string(), None);
+        let summary = stats.finish().map_err(length)?;
+        let infinite = summary.pos_inf.saturating_add(summary.neg_inf);
+        for (code, count, what) in [("nan_detected", summary.nan, "NaN"), ("inf_detected", infinite, "infinite")] {
+            if count > 0 {
+                let message = format!("{:?}: {count} of {} elements are {what}", entry.name, summary.count);
+                found.push(Finding::warning(code, message).object(index as u64).level("fidelity"));
+            }
+        }
+    }
+    Ok(found)
 }

@@ -30,10 +30,23 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// The elements of little-endian data, or `None` for types below a byte.
+/// The elements of little-endian data, or `None` for bit masks. Floats below a byte are packed, the first element in the lowest
+/// bits; the last byte may have room for more elements than there are.
 pub(crate) fn scalars(dtype: DType, data: &[u8]) -> Option<impl Iterator<Item = Scalar> + '_> {
-    let width = dtype.byte_width()?;
-    Some(data.chunks_exact(width).map(move |bytes| scalar(dtype, bytes)))
+    let (bits, whole) = match dtype.byte_width() {
+        Some(width) => (0, data.chunks_exact(width)),
+        None if dtype == DType::Bitmask => return None,
+        None => (dtype.bits() as usize, data.chunks_exact(1)),
+    };
+    let packed = (0..(data.len() * 8).checked_div(bits).unwrap_or(0)).map(move |place| {
+        let at = place * bits;
+        // An element of six bits lies in two bytes at most.
+        let two = [data[at / 8], data.get(at / 8 + 1).copied().unwrap_or(0)];
+        let element = (u16::from_le_bytes(two) >> (at % 8)) & ((1 << bits) - 1);
+        scalar(dtype, &[element as u8])
+    });
+    let whole = whole.filter(move |_| bits == 0).map(move |bytes| scalar(dtype, bytes));
+    Some(whole.chain(packed))
 }
 
 fn scalar(dtype: DType, bytes: &[u8]) -> Scalar {
@@ -69,8 +82,11 @@ fn scalar(dtype: DType, bytes: &[u8]) -> Scalar {
             exponent => Scalar::Single(f32::powi(2.0, i32::from(exponent) - 127)),
         },
         DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => Scalar::Int(low.into()),
-        // Smaller than a byte: `scalars` has none of them.
-        DType::Bitmask | DType::Float6E2M3 | DType::Float6E3M2 | DType::Float4 => Scalar::Int(low.into()),
+        DType::Float6E2M3 => Scalar::Single(minifloat(low as u8, 6, Small { mantissa: 3, bias: 1, nan: |_| false })),
+        DType::Float6E3M2 => Scalar::Single(minifloat(low as u8, 6, Small { mantissa: 2, bias: 3, nan: |_| false })),
+        DType::Float4 => Scalar::Single(minifloat(low as u8, 4, Small { mantissa: 1, bias: 1, nan: |_| false })),
+        // `scalars` has none of them.
+        DType::Bitmask => Scalar::Int(low.into()),
     }
 }
 
@@ -78,6 +94,12 @@ struct Small {
     mantissa: u32,
     bias: i32,
     nan: fn(u8) -> bool,
+}
+
+/// A float of so many bits: its sign becomes that of a byte.
+fn minifloat(value: u8, bits: u32, kind: Small) -> f32 {
+    let sign = 1u8 << (bits - 1);
+    small_float((value & (sign - 1)) | if value & sign == 0 { 0 } else { 0x80 }, kind)
 }
 
 fn small_float(bits: u8, kind: Small) -> f32 {
@@ -124,6 +146,30 @@ mod tests {
         assert_eq!(one(DType::UInt64, &[255; 8]).to_string(), u64::MAX.to_string());
         assert_eq!(one(DType::Int64, &i64::MIN.to_le_bytes()).to_string(), i64::MIN.to_string());
         assert_eq!(Scalar::ComplexSingle(1.5, -2.0).to_string(), "1.5-2.0j");
-        assert!(scalars(DType::Float4, &[0]).is_none());
+        assert!(scalars(DType::Bitmask, &[0]).is_none());
+    }
+
+    /// The tables of the OCP formats for microscaling, and elements that lie across bytes.
+    #[test]
+    fn floats_below_a_byte() {
+        let floats = |dtype: DType, data: &[u8]| -> Vec<f32> {
+            let single = |value| match value {
+                Scalar::Single(value) => value,
+                other => panic!("{other:?}"),
+            };
+            scalars(dtype, data).unwrap().map(single).collect()
+        };
+        let every: Vec<u8> = (0..8).map(|pair| (pair * 2) | (pair * 2 + 1) << 4).collect();
+        let half = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+        let both: Vec<f32> = half.into_iter().chain(half.map(|value| -value)).collect();
+        assert_eq!(floats(DType::Float4, &every), both);
+        // 1, 2, 3 and 63 of six bits each.
+        let packed = (1u32 | 2 << 6 | 3 << 12 | 63 << 18).to_le_bytes();
+        assert_eq!(floats(DType::Float6E2M3, &packed[..3]), [0.125, 0.25, 0.375, -7.5]);
+        assert_eq!(floats(DType::Float6E3M2, &packed[..3]), [0.0625, 0.125, 0.1875, -28.0]);
+        assert_eq!(
+            floats(DType::Float8E8M0, &[0, 1, 254]),
+            [f32::from_bits(1 << 22), f32::MIN_POSITIVE, f32::powi(2.0, 127)]
+        );
     }
 }

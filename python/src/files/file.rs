@@ -70,7 +70,7 @@ impl Opened {
     }
 }
 
-/// Open a file of named tensors by its content: Tensogram, BinTensors, safetensors, npy, npz, GGUF, or an index of shards.
+/// Open a file of named tensors by its content: Tensogram, BinTensors, safetensors, npy, npz, GGUF, PyTorch, or an index of shards.
 ///
 /// `source` is a path, a URL (`http(s)://`, `s3://`, `gs://`, `az://`, `file://`; `storage_options` are settings of the store), an
 /// object with a buffer, or a binary file. Only what is asked for is read; files that cannot be searched are read whole.

@@ -74,6 +74,11 @@ pub(crate) trait TensorFormat: Sync {
         report::opened_report(self.open(path, &ReadOptions::default()), options.data == DataChecks::Full)
     }
 
+    /// True when files of it are read, and never written.
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
     /// How it is written.
     ///
     /// # Errors
@@ -93,6 +98,8 @@ pub(crate) enum Recognition {
     Mark(fn(&[u8]) -> bool),
     /// By first bytes that another format may have by chance: all marks are asked before.
     Likely(fn(&[u8]) -> bool),
+    /// By the name of an entry of a zip archive, the first one that tells; an archive without entries has no name.
+    Zip(fn(Option<&str>) -> bool),
     /// By a header that reads from end to end, where first bytes tell nothing.
     Header(fn(&dyn ReadAt) -> bool),
     /// By name only, which then goes before all content.

@@ -46,7 +46,7 @@ pub(super) fn compare(
             let error = ConvertError::format("length_mismatch", format!("tensor {:?}: {error}", a.name), None);
             Err(on(Side::Left)(error))
         }
-        None => Ok(pair.finish()),
+        None => Ok(pair.finish(&a.shape)),
     }
 }
 
@@ -94,26 +94,29 @@ impl Values {
         }
     }
 
-    fn finish(self) -> Comparison {
+    fn finish(self, shape: &[u64]) -> Comparison {
         let complete = self.done == self.second.len() && self.rest.is_empty();
         match self.compare {
             _ if self.same && complete => Comparison::Identical,
-            Some(compare) if complete => judged(&compare.finish()),
+            Some(compare) if complete => judged(&compare.finish(), shape),
             _ => Comparison::DifferentBits,
         }
     }
 }
 
-fn judged(found: &Difference) -> Comparison {
+fn judged(found: &Difference, shape: &[u64]) -> Comparison {
     let largest = found.max_abs.map_or(0.0, fw_stats::Scalar::to_f64);
     let distance = Distance {
         max_absolute: if found.one_nan > 0 { f64::INFINITY } else { largest },
         rmse: found.rmse,
         // The second file was taken for the first: the sign is the other way round.
         bias: found.bias.map(|bias| if bias == 0.0 { 0.0 } else { -bias }),
+        relative_norm: found.relative_l2,
+        cosine: found.cosine,
         differing: found.differing,
         count: found.beyond,
         first: found.first_at.unwrap_or_default(),
+        first_index: found.first_at.and_then(|at| fw_stats::coordinates(shape, at)).unwrap_or_default(),
     };
     if found.beyond == 0 { Comparison::Close(distance) } else { Comparison::Different(distance) }
 }
@@ -142,7 +145,7 @@ mod tests {
         for piece in [1, 3, 7, first.len().max(1)] {
             let mut values = Values::new(dtypes, second.to_vec(), options);
             first.chunks(piece).for_each(|piece| values.take(piece).unwrap());
-            found.push(values.finish());
+            found.push(values.finish(&[2, 2]));
         }
         assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
         found.swap_remove(0)
@@ -155,6 +158,11 @@ mod tests {
         let with = |absolute, relative| DiffOptions::new().with_tolerance(absolute, relative);
         let Comparison::Different(found) = run(single, &a, &b, &DiffOptions::new()) else { panic!("they differ") };
         assert_eq!((found.count, found.first), (1, 1));
+        assert_eq!(found.first_index, [0, 1]);
+        // Of the pairs that are finite: a difference of 0.001 beside a norm of √(1 + 2.001²).
+        let expected = f64::from(2.001f32 - 2.0) / (1.0 + f64::from(2.001f32).powi(2)).sqrt();
+        assert!((found.relative_norm.unwrap() - expected).abs() < 1e-9, "{found:?}");
+        assert!((found.cosine.unwrap() - 1.0).abs() < 1e-6, "{found:?}");
         assert!((found.bias.unwrap() - 0.001 / 3.0).abs() < 1e-6, "second minus first: {found:?}");
         assert!((found.rmse.unwrap() - 0.001 / 3f64.sqrt()).abs() < 1e-6, "{found:?}");
         assert!(run(single, &a, &b, &with(0.01, 0.0)).is_equal());

@@ -1,5 +1,7 @@
 //! Which format is this?
 
+use super::foreign;
+use crate::archive::zip_names;
 use crate::contract::Recognition;
 use crate::{ConvertError, Format};
 use fw_source::{FileSource, ReadAt};
@@ -28,17 +30,47 @@ pub(super) fn of_source(source: &dyn ReadAt, name: &Path) -> Result<Option<Forma
     {
         return Ok(named);
     }
-    let mut head = vec![0u8; source.len()?.min(HEAD_LEN) as usize];
+    let len = source.len()?;
+    let mut head = vec![0u8; len.min(HEAD_LEN) as usize];
     source.read_exact_at(0, &mut head)?;
-    // Nothing tells: take the name's word, so that the reader of that format says what is wrong.
-    Ok(by_mark(&head).or_else(|| by_header(source)).or(named))
+    if let Some(format) = by_mark(&head).or_else(|| by_zip(source, &head)).or_else(|| by_header(source)) {
+        return Ok(Some(format));
+    }
+    match foreign::named(&head, len) {
+        Some(what) => Err(what.error(name)),
+        // Nothing tells: take the name's word, so that the reader of that format says what is wrong.
+        None => Ok(named),
+    }
 }
 
 pub(super) fn by_mark(head: &[u8]) -> Option<Format> {
     let all = || Format::ALL.iter().copied();
     let marked = |format: &Format| matches!(format.contract().recognition(), Recognition::Mark(shows) if shows(head));
     let likely = |format: &Format| matches!(format.contract().recognition(), Recognition::Likely(shows) if shows(head));
-    all().find(marked).or_else(|| all().find(likely))
+    all().find(marked).or_else(|| first_entry(head).and_then(by_entry)).or_else(|| all().find(likely))
+}
+
+/// By all names of an archive, where its first one does not tell.
+fn by_zip(source: &dyn ReadAt, head: &[u8]) -> Option<Format> {
+    if !head.starts_with(ZIP) {
+        return None;
+    }
+    zip_names(source)?.iter().find_map(|name| by_entry(Some(name)))
+}
+
+fn by_entry(name: Option<&str>) -> Option<Format> {
+    let shown = |format: &Format| matches!(format.contract().recognition(), Recognition::Zip(shows) if shows(name));
+    Format::ALL.iter().copied().find(shown)
+}
+
+/// The name of the first entry of a zip archive, as far as it is there; an archive may have none.
+fn first_entry(head: &[u8]) -> Option<Option<&str>> {
+    if head.starts_with(EMPTY_ZIP) {
+        return Some(None);
+    }
+    let len = head.starts_with(ZIP).then(|| head.get(26..28))??;
+    let name = head.get(30..)?.get(..usize::from(u16::from_le_bytes([len[0], len[1]])))?;
+    Some(Some(std::str::from_utf8(name).ok()?))
 }
 
 fn by_header(source: &dyn ReadAt) -> Option<Format> {
@@ -47,5 +79,8 @@ fn by_header(source: &dyn ReadAt) -> Option<Format> {
     Format::ALL.iter().copied().find(reads)
 }
 
-/// Enough for every mark.
-const HEAD_LEN: u64 = 16;
+/// Enough for every mark, and for the name of the first entry of most archives.
+const HEAD_LEN: u64 = 512;
+/// How archives with and without entries begin.
+const ZIP: &[u8] = b"PK\x03\x04";
+const EMPTY_ZIP: &[u8] = b"PK\x05\x06";

@@ -41,6 +41,11 @@ impl TensorFormat for ShardIndex {
         Ok(Tree::new(self.name(), 0..file_len).value("JSON"))
     }
 
+    /// It is written beside other files.
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
         let message =
             "an index is written beside split files: name the output .bt or .safetensors and give a shard size";

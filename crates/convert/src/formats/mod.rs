@@ -1,5 +1,6 @@
 //! From a format to its room: detection, opening, and what every format answers.
 
+mod foreign; // files that are something else
 mod detect; // which format is this?
 mod index; // an index of several files as a format
 mod open; // files opened by what they are
@@ -10,7 +11,7 @@ pub use open::{open, open_source, open_with};
 use crate::contract::{MetadataPlace, TensorFormat};
 use crate::format::every_format;
 use crate::model::TensorFile;
-use crate::{ConvertError, Format, bintensors, gguf, numpy, safetensors, tensogram};
+use crate::{ConvertError, Format, bintensors, gguf, numpy, safetensors, tensogram, torch};
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::ValidateOptions;
 use fw_report::{Report, Tree};
@@ -64,7 +65,8 @@ impl Format {
     /// Recognises a file by its bytes where they tell, else by its name.
     ///
     /// # Errors
-    /// When the source cannot be read.
+    /// When the source cannot be read, or is something that no format fits and that can be named: a git-lfs pointer, a web page,
+    /// a pickle.
     pub fn of_source(source: &dyn ReadAt, name: &Path) -> Result<Option<Self>, ConvertError> {
         detect::of_source(source, name)
     }
@@ -77,6 +79,12 @@ impl Format {
     /// True when [`crate::convert`] writes it.
     pub fn is_writable(self) -> bool {
         self.contract().writable().is_ok()
+    }
+
+    /// The error for writing files that are only read.
+    pub(crate) fn read_only(files: &str) -> ConvertError {
+        let others = Self::listed(|format| !format.contract().is_read_only(), "or");
+        ConvertError::unsupported("not_writable", format!("{files} can be read but not written; choose {others}"))
     }
 
     /// True when it is written, and has a place for metadata of the file.

@@ -72,10 +72,12 @@ impl TensorFormat for Gguf {
         Ok(report)
     }
 
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {
-        let others = Format::listed(|format| format != Format::Gguf && format.is_writable(), "or");
-        let message = format!("GGUF files can be read but not written; choose {others}");
-        Err(ConvertError::unsupported("not_writable", message))
+        Err(Format::read_only("GGUF files"))
     }
 }
 

@@ -6,7 +6,6 @@ use crate::model::TensorFile;
 use crate::{ConvertError, report};
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};
-use fw_bytes::Span;
 use fw_report::{Finding, Report, Tree};
 use fw_source::{FileSource, ReadAt};
 use std::path::Path;
@@ -91,31 +90,31 @@ impl TensorFormat for Npz {
     }
 
     fn recognition(&self) -> Recognition {
-        Recognition::Mark(|head| head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"))
+        Recognition::Zip(|name| name.is_none_or(|name| name.ends_with(".npy")))
     }
 
     fn open(&self, path: &Path, _options: &ReadOptions) -> Result<Box<dyn TensorFile>, ConvertError> {
-        Ok(Box::new(npz::open(local(path)?)?))
+        Ok(Box::new(npz::open(local(path)?.into())?))
     }
 
     fn source_opener(&self) -> Option<SourceOpener> {
-        Some(|source, _name, _options| Ok(Box::new(npz::open(source)?)))
+        Some(|source, _name, _options| Ok(Box::new(npz::open(source.into())?)))
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let file = npz::open(local(path)?)?;
+        let file = npz::open(local(path)?.into())?;
         let mut root = Tree::new(self.name(), 0..file_len);
         let mut members: Vec<_> = file.entries().iter().zip(file.members()).collect();
-        members.sort_by_key(|(_, member)| member.start);
+        members.sort_by_key(|(_, member)| member.data.start);
         let mut reached = 0u64;
         for (entry, member) in members {
-            if reached < member.start {
-                root.push(Tree::new("zip header", reached..member.start));
+            if reached < member.data.start {
+                root.push(Tree::new("zip header", reached..member.data.start));
             }
-            let end = member.start.saturating_add(member.stored_len).min(file_len);
+            let end = member.data.end;
             let how = if member.deflated { "deflated" } else { "stored" };
             let what = format!("{} {:?}, {how}", entry.dtype, entry.shape);
-            root.push(Tree::new(entry.name.clone(), Span::new(member.start, end)).value(what));
+            root.push(Tree::new(entry.name.clone(), member.data).value(what));
             reached = end;
         }
         if reached < file_len {

@@ -4,7 +4,6 @@ mod array; // an array's bytes as little-endian rows
 mod formats; // both as formats of tensor files
 mod header; // the npy header
 mod npy; // an open npy
-mod reader; // any source as a stream with positions
 mod npz; // an open npz, and writing one
 mod write; // new files
 

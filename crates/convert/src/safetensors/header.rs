@@ -15,6 +15,8 @@ use std::fmt;
 pub(super) struct Header {
     pub(super) entries: Vec<Entry>,
     pub(super) metadata: Option<BTreeMap<String, String>>,
+    /// Keys of the metadata that appear more than once: the last value counts, as it does for other readers.
+    pub(super) repeated: Vec<String>,
     pub(super) data_start: u64,
 }
 
@@ -35,7 +37,8 @@ pub(super) fn parse(bytes: &[u8], file_len: u64) -> Result<Header, ConvertError>
     })?;
     let data_start = SIZE_LEN.saturating_add(len);
     let entries = check(raw.tensors, data_start, file_len)?;
-    Ok(Header { entries, metadata: raw.metadata, data_start })
+    let (metadata, repeated) = raw.metadata.map_or((None, Vec::new()), |held| (Some(held.texts), held.repeated));
+    Ok(Header { entries, metadata, repeated, data_start })
 }
 
 /// The length field, checked against cap and file.
@@ -98,7 +101,40 @@ fn check(tensors: Vec<(String, RawInfo)>, data_start: u64, file_len: u64) -> Res
 
 struct RawHeader {
     tensors: Vec<(String, RawInfo)>,
-    metadata: Option<BTreeMap<String, String>>,
+    /// `null` is none.
+    metadata: Option<RawMetadata>,
+}
+
+/// The text map, and which of its keys appear more than once.
+struct RawMetadata {
+    texts: BTreeMap<String, String>,
+    repeated: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for RawMetadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MetadataVisitor)
+    }
+}
+
+struct MetadataVisitor;
+
+impl<'de> Visitor<'de> for MetadataVisitor {
+    type Value = RawMetadata;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map from text to text")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawMetadata, A::Error> {
+        let mut held = RawMetadata { texts: BTreeMap::new(), repeated: Vec::new() };
+        while let Some((key, text)) = map.next_entry::<String, String>()? {
+            if held.texts.insert(key.clone(), text).is_some() && !held.repeated.contains(&key) {
+                held.repeated.push(key);
+            }
+        }
+        Ok(held)
+    }
 }
 
 #[derive(Deserialize)]
@@ -155,7 +191,7 @@ impl<'de> Visitor<'de> for HeaderVisitor {
                 return Err(serde::de::Error::custom(format!("{name:?} appears more than once")));
             }
             if name == "__metadata__" {
-                header.metadata = Some(map.next_value()?);
+                header.metadata = map.next_value()?;
             } else {
                 header.tensors.push((name, map.next_value()?));
             }

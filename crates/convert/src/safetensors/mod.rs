@@ -11,7 +11,8 @@ use crate::model::TensorFile;
 use crate::report::SIZE_LEN;
 use crate::{ConvertError, report};
 use fw_bintensors::ReadOptions;
-use fw_report::Tree;
+use fw_bintensors::validate::{DataChecks, ValidateOptions};
+use fw_report::{Finding, Report, Tree};
 use fw_source::FileSource;
 use std::path::Path;
 
@@ -62,6 +63,19 @@ impl TensorFormat for SafeTensors {
             root.push(Tree::new("padding", body..header.data_start).value("spaces"));
         }
         Ok(root.with(report::data_tree(header.data_start..file_len, &header.entries)))
+    }
+
+    /// Beside faults, keys of the metadata that appear twice: every reader takes the last value.
+    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        let opened = read::open(FileSource::open(path)?);
+        let repeated = opened.as_ref().map_or_else(|_| Vec::new(), |file| file.repeated().to_vec());
+        let opened = opened.map(|file| -> Box<dyn TensorFile> { Box::new(file) });
+        let mut report = report::opened_report(opened, options.data == DataChecks::Full)?;
+        for key in repeated {
+            let message = format!("metadata key {key:?} appears more than once; the last value counts");
+            report.push(Finding::warning("duplicate_metadata_key", message).level("structure"));
+        }
+        Ok(report)
     }
 
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {

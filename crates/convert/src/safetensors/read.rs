@@ -23,6 +23,13 @@ pub(super) fn open<S: ReadAt>(source: S) -> Result<SafeTensorsFile<S>, ConvertEr
     Ok(SafeTensorsFile { source, header, json_keys })
 }
 
+impl<S> SafeTensorsFile<S> {
+    /// Keys of the metadata that appear more than once.
+    pub(super) fn repeated(&self) -> &[String] {
+        &self.header.repeated
+    }
+}
+
 /// The length field and the header.
 fn read_head(source: &impl ReadAt) -> Result<Vec<u8>, ConvertError> {
     let file_len = source.len()?;

@@ -4,9 +4,26 @@ use fw_source::ReadAt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-/// A buffered reader of a source. Copies share the source and nothing else.
-pub(super) struct SourceReader {
-    source: Arc<dyn ReadAt + Send + Sync>,
+/// A source, however it is held.
+pub(crate) trait ToReadAt {
+    fn to(&self) -> &dyn ReadAt;
+}
+
+impl ToReadAt for Arc<dyn ReadAt + Send + Sync> {
+    fn to(&self) -> &dyn ReadAt {
+        &**self
+    }
+}
+
+impl ToReadAt for &dyn ReadAt {
+    fn to(&self) -> &dyn ReadAt {
+        *self
+    }
+}
+
+/// A buffered reader of a shared source. Copies share the source and nothing else.
+pub(crate) struct SourceReader<S> {
+    source: S,
     len: u64,
     position: u64,
     /// Bytes that were read ahead, and where they begin.
@@ -18,11 +35,11 @@ pub(super) struct SourceReader {
     most: u64,
 }
 
-impl SourceReader {
+impl<S: ToReadAt> SourceReader<S> {
     /// # Errors
     /// When the length cannot be told.
-    pub(super) fn new(source: Arc<dyn ReadAt + Send + Sync>) -> io::Result<Self> {
-        let (len, most) = (source.len()?, source.cost().stream_len());
+    pub(super) fn new(source: S) -> io::Result<Self> {
+        let (len, most) = (source.to().len()?, source.to().cost().stream_len());
         Ok(Self { source, len, position: 0, held: Vec::new(), start: 0, ahead: LEAST, most })
     }
 
@@ -33,14 +50,14 @@ impl SourceReader {
     }
 }
 
-impl Clone for SourceReader {
+impl<S: Clone> Clone for SourceReader<S> {
     fn clone(&self) -> Self {
-        let (source, len, most) = (Arc::clone(&self.source), self.len, self.most);
+        let (source, len, most) = (self.source.clone(), self.len, self.most);
         Self { source, len, position: self.position, held: Vec::new(), start: 0, ahead: LEAST, most }
     }
 }
 
-impl Read for SourceReader {
+impl<S: ToReadAt> Read for SourceReader<S> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.len.saturating_sub(self.position);
         if left == 0 || buffer.is_empty() {
@@ -55,7 +72,7 @@ impl Read for SourceReader {
             self.held.clear();
             self.held.resize(wanted as usize, 0);
             self.start = self.position;
-            if let Err(error) = self.source.read_exact_at(self.start, &mut self.held) {
+            if let Err(error) = self.source.to().read_exact_at(self.start, &mut self.held) {
                 self.held.clear();
                 return Err(error);
             }
@@ -68,7 +85,7 @@ impl Read for SourceReader {
     }
 }
 
-impl Seek for SourceReader {
+impl<S> Seek for SourceReader<S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let place = match to {
             SeekFrom::Start(place) => Some(place),
@@ -91,7 +108,8 @@ mod tests {
     #[test]
     fn reads_are_those_of_a_cursor() {
         let bytes: Vec<u8> = (0..200_000u32).map(|number| (number % 251) as u8).collect();
-        let mut ours = SourceReader::new(Arc::new(bytes.clone().into_boxed_slice())).unwrap();
+        let source: Arc<dyn ReadAt + Send + Sync> = Arc::new(bytes.clone().into_boxed_slice());
+        let mut ours = SourceReader::new(source).unwrap();
         let mut plain = io::Cursor::new(bytes);
         for (to, len) in [
             (SeekFrom::Start(5), 10),
