@@ -134,11 +134,20 @@ pub trait TensorFile: Send + Sync {
         place.ok_or_else(|| ConvertError::NotFound(name.to_owned()))
     }
 
+    /// Refuses a tensor that is far larger in memory than the file justifies.
+    ///
+    /// # Errors
+    /// `deflate_bomb`: it can be streamed and sliced all the same.
+    fn check_held(&self, _index: usize) -> Result<(), ConvertError> {
+        Ok(())
+    }
+
     /// The data of the tensor at `index`.
     ///
     /// # Errors
-    /// When the file fails or is wrong.
+    /// When the file fails or is wrong; those of [`TensorFile::check_held`].
     fn data(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
+        self.check_held(index)?;
         let mut data = Vec::new();
         self.stream(index, &mut |piece| {
             data.extend_from_slice(piece);

@@ -163,6 +163,11 @@ impl TensorFile for Sharded {
         shard.stream(place, take)
     }
 
+    fn check_held(&self, index: usize) -> Result<(), ConvertError> {
+        let (shard, place) = self.held(index)?;
+        shard.check_held(place)
+    }
+
     fn slice(&self, index: usize, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>), ConvertError> {
         let (shard, place) = self.held(index)?;
         shard.slice(place, selection)

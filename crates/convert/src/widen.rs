@@ -140,6 +140,10 @@ impl TensorFile for AsFloat32<'_> {
         if floats.is_empty() { Ok(()) } else { take(&floats) }
     }
 
+    fn check_held(&self, index: usize) -> Result<(), ConvertError> {
+        self.inner.check_held(index)
+    }
+
     fn unreadable(&self) -> &[Unreadable] {
         self.inner.unreadable()
     }

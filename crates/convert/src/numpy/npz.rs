@@ -156,16 +156,11 @@ impl TensorFile for NpzFile {
         })
     }
 
-    fn data(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
-        if let Some((entry, held)) = self.entries.get(index).zip(self.members.get(index)) {
-            check_inflation(entry, held, entry.byte_len()?)?;
+    fn check_held(&self, index: usize) -> Result<(), ConvertError> {
+        match self.entries.get(index).zip(self.members.get(index)) {
+            Some((entry, held)) => check_inflation(entry, held, entry.byte_len()?),
+            None => Ok(()),
         }
-        let mut data = Vec::new();
-        self.stream(index, &mut |piece| {
-            data.extend_from_slice(piece);
-            Ok(())
-        })?;
-        Ok(data)
     }
 
     fn unreadable(&self) -> &[Unreadable] {

@@ -53,6 +53,7 @@ impl Writable for Messages {
         let mut data = Vec::new();
         for tensor in tensors {
             // A frame begins with what is known only at the end of its data: one tensor is held at a time.
+            source.check_held(tensor.index)?;
             data.clear();
             output.stream(tensor, |piece| {
                 data.extend_from_slice(piece);
