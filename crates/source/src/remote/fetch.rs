@@ -11,6 +11,7 @@ use fw_bytes::Span;
 use object_store::{Error, GetOptions, GetRange, GetResult, ObjectMeta};
 use std::error::Error as StdError;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 /// Which version of an object is being read.
@@ -62,6 +63,8 @@ pub(super) struct Fetcher {
     pub(super) options: StoreOptions,
     pub(super) counters: Arc<Counters>,
     pub(super) measured: Measured,
+    /// Tries after failures so far, of all requests.
+    pub(super) retried: AtomicU32,
 }
 
 impl Fetcher {
@@ -113,6 +116,11 @@ impl Fetcher {
         *tried += 1;
         if !error.is_retryable() || *tried > self.options.retries {
             return Err(RemoteError { tries: *tried, ..error });
+        }
+        if self.retried.fetch_add(1, Ordering::Relaxed) >= self.options.retry_budget {
+            let budget = self.options.retry_budget;
+            let detail = format!("{}; {budget} requests were tried again by now, which is the budget", error.detail);
+            return Err(RemoteError { tries: *tried, detail, ..error });
         }
         tokio::time::sleep(self.options.pause(*tried - 1)).await;
         Ok(())

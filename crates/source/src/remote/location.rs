@@ -1,5 +1,7 @@
 //! Which store a URL names.
 
+use super::guarded::Guarded;
+use super::hub;
 use super::watch::{Counters, Statuses, Watched};
 use super::{RemoteError, RemoteErrorKind, StoreOptions};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -50,7 +52,8 @@ pub fn file_path(text: &str) -> Option<PathBuf> {
     Url::parse(text).ok().filter(|url| url.scheme() == "file")?.to_file_path().ok()
 }
 
-const SCHEMES: &[&str] = &["http", "https", "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "file", "memory"];
+const SCHEMES: &[&str] =
+    &["http", "https", "hf", "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "file", "memory"];
 /// Those that need no other machine.
 const HERE: &[&str] = &["file", "memory"];
 
@@ -70,10 +73,15 @@ impl Location {
         let url = Url::parse(text).map_err(|error| request(format!("not a URL: {error}")))?;
         let certificates = certificates(options).map_err(request)?;
         let built = Built { options, counters, statuses, certificates, url: &url };
+        if !matches!(url.scheme(), "http" | "https" | "hf") && options.settings.iter().any(|(name, _)| is_header(name))
+        {
+            return Err(request(format!("headers are for http, https and hf URLs, not for {}", url.scheme())));
+        }
         let store: Result<Arc<dyn ObjectStore>, String> = match url.scheme() {
             "file" => no_settings(options).map(|()| Arc::new(LocalFileSystem::new()) as _),
             "memory" => no_settings(options).map(|()| Arc::clone(&*MEMORY) as _),
-            "http" | "https" => built.http(),
+            "http" | "https" => built.http(&url, None),
+            "hf" => hub::resolve(text, &options.settings).and_then(|file| built.http(&file.url, file.token.as_deref())),
             "s3" | "s3a" => built.s3(),
             "gs" => built.gcp(),
             "az" | "azure" | "adl" | "abfs" | "abfss" => built.azure(),
@@ -95,16 +103,28 @@ struct Built<'a> {
 }
 
 impl Built<'_> {
-    fn http(&self) -> Result<Arc<dyn ObjectStore>, String> {
+    fn http(&self, url: &Url, token: Option<&str>) -> Result<Arc<dyn ObjectStore>, String> {
         // The query stays (signed URLs carry their signature there); the path is the object's.
-        let mut base = self.url.clone();
+        let mut base = url.clone();
         base.set_path("/");
+        let (headers, settings): (Vec<_>, Vec<_>) = self.settings().partition(|(name, _)| is_header(name));
+        let on_hub = self.url.scheme() == "hf";
+        let mut connector = self.connector();
+        if on_hub || !headers.is_empty() {
+            // What the headers say is for this server alone.
+            let bearer = token.map(|token| format!("Authorization: Bearer {token}"));
+            let headers = headers.iter().map(|(_, text)| *text);
+            let guarded = Guarded::new(url.clone(), bearer.as_deref().into_iter().chain(headers))?;
+            connector.guarded = Some((Arc::new(guarded), pems(self.options)?));
+        }
         let mut builder = HttpBuilder::new()
             .with_url(base)
-            .with_http_connector(self.connector())
+            .with_http_connector(connector)
             .with_retry(self.retries())
             .with_config(ClientConfigKey::AllowHttp, "true");
-        for (name, value) in self.settings() {
+        let is_of_hub =
+            |name: &str| on_hub && (name.eq_ignore_ascii_case("endpoint") || name.eq_ignore_ascii_case("token"));
+        for (name, value) in settings.into_iter().filter(|(name, _)| !is_of_hub(name)) {
             builder = builder.with_config(setting(name)?, value);
         }
         built(builder.build())
@@ -159,7 +179,7 @@ impl Built<'_> {
         // TLS needs somebody's arithmetic; whoever installed another one before us keeps it.
         drop(rustls::crypto::ring::default_provider().install_default());
         let certificates = self.certificates.clone();
-        Watched { counters: Arc::clone(self.counters), statuses: self.statuses, certificates }
+        Watched { counters: Arc::clone(self.counters), statuses: self.statuses, certificates, guarded: None }
     }
 
     /// Reads are tried again by `fetch`, which counts; writes by the store.
@@ -184,6 +204,19 @@ fn built<S: ObjectStore>(store: object_store::Result<S>) -> Result<Arc<dyn Objec
 /// A setting by name; a misspelt one is refused, not ignored.
 fn setting<K: FromStr>(name: &str) -> Result<K, String> {
     name.to_ascii_lowercase().parse().map_err(|_| format!("the store has no setting named {name:?}"))
+}
+
+/// The files of certificates as they are.
+fn pems(options: &StoreOptions) -> Result<Vec<Vec<u8>>, String> {
+    let files = options.settings.iter().filter(|(name, _)| is_root_certificate(name));
+    files
+        .map(|(_, file)| std::fs::read(file).map_err(|error| format!("{ROOT_CERTIFICATE} {file:?}: {error}")))
+        .collect()
+}
+
+/// A header to send, as `NAME: VALUE`.
+fn is_header(name: &str) -> bool {
+    name.eq_ignore_ascii_case("header")
 }
 
 /// Certificates that are trusted beside those of the system: our own setting, the same for every store.

@@ -1,6 +1,6 @@
 //! Objects in a store, read range by range and written part by part (feature `remote`).
 //!
-//! `http(s)`, `s3`, `gs`, `az`, `file` and `memory` URLs; see [`StoreOptions`] for credentials, retries and limits.
+//! `http(s)`, `hf`, `s3`, `gs`, `az`, `file` and `memory` URLs; see [`StoreOptions`] for credentials, retries and limits.
 //!
 //! - [`StoreSource::open`] is one request: the first bytes, the size and the version of the object. Every later request
 //!   names that version, so an object that is replaced while it is read is an error and never a mixture.
@@ -10,6 +10,8 @@
 mod cache; // what was fetched lately
 mod error; // what went wrong, with the URL, the status and the number of tries
 mod fetch; // one range: tries, and the version it must be of
+mod hub; // files of the Hugging Face Hub
+mod guarded; // headers for one server, and redirects
 mod location; // which store a URL names
 mod measure; // what requests cost
 mod options; // how

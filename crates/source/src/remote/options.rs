@@ -38,10 +38,15 @@ pub enum FullRead {
 pub struct StoreOptions {
     /// Settings of the store by name, such as `aws_access_key_id`, `region`, `endpoint`, `skip_signature` or `timeout`;
     /// they win over the environment. `root_certificate` names a PEM file of certificates to trust beside those of the
-    /// system (which `SSL_CERT_FILE` replaces): for servers and proxies of one's own.
+    /// system (which `SSL_CERT_FILE` replaces): for servers and proxies of one's own. `header`, as `NAME: VALUE` and as often as
+    /// needed, is sent to the server of an `http(s)` or `hf` URL and to no other that it redirects to; so is the token of
+    /// an `hf` URL (`token` or `HF_TOKEN`; `endpoint` or `HF_ENDPOINT` name another hub).
     pub settings: Vec<(String, String)>,
     /// How often a request is tried again after a server error, a lost connection or a short answer.
     pub retries: u32,
+    /// How often requests for one object are tried again in all: a server that fails now and then is borne, one that fails all
+    /// the time is given up.
+    pub retry_budget: u32,
     /// Pause before the first of them; doubled for every further one.
     pub backoff: Duration,
     /// Longest pause.
@@ -71,6 +76,7 @@ impl Default for StoreOptions {
         Self {
             settings: Vec::new(),
             retries: 4,
+            retry_budget: 64,
             backoff: Duration::from_millis(100),
             max_backoff: Duration::from_secs(5),
             probe_len: 16 << 10,
@@ -102,6 +108,13 @@ impl StoreOptions {
     #[must_use]
     pub const fn with_retries(mut self, retries: u32) -> Self {
         self.retries = retries;
+        self
+    }
+
+    /// The same with this many retries for all requests together.
+    #[must_use]
+    pub const fn with_retry_budget(mut self, retries: u32) -> Self {
+        self.retry_budget = retries;
         self
     }
 
@@ -181,6 +194,7 @@ impl fmt::Debug for StoreOptions {
         f.debug_struct("StoreOptions")
             .field("settings", &self.settings.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("retries", &self.retries)
+            .field("retry_budget", &self.retry_budget)
             .field("probe_len", &self.probe_len)
             .field("cache_len", &self.cache_len)
             .field("concurrency", &self.concurrency)

@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready, try_join_all};
 use fw_bytes::Span;
 use std::io;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
@@ -64,7 +65,7 @@ impl StoreSource {
             _ => None,
         });
         let measured = Measured::new(given, options.concurrency);
-        let fetcher = Fetcher { location, options: options.clone(), counters, measured };
+        let fetcher = Fetcher { location, options: options.clone(), counters, measured, retried: AtomicU32::new(0) };
         let (probed, version) = fetcher.probe().await?;
         let mut cache = Cache::new(options.cache_len.max(options.probe_len.saturating_mul(4)));
         let whole = match probed {

@@ -1,5 +1,6 @@
 //! What goes over the wire, counted; and statuses kept as numbers.
 
+use super::guarded::Guarded;
 use async_trait::async_trait;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
@@ -59,6 +60,8 @@ pub(super) struct Watched {
     pub(super) statuses: Statuses,
     /// Trusted beside those of the system.
     pub(super) certificates: Vec<Certificate>,
+    /// Headers for one server, and certificates for the client that takes them there.
+    pub(super) guarded: Option<(Arc<Guarded>, Vec<Vec<u8>>)>,
 }
 
 /// Who tries again after a server error.
@@ -74,9 +77,15 @@ impl HttpConnector for Watched {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let trusted = self.certificates.iter().cloned();
         let options = trusted.fold(options.clone(), ClientOptions::with_root_certificate);
-        let inner = ReqwestConnector::default().connect(&options)?;
         let (counters, statuses) = (Arc::clone(&self.counters), self.statuses);
-        Ok(HttpClient::new(WatchedService { inner, counters, statuses }))
+        let (inner, guarded) = match &self.guarded {
+            None => (ReqwestConnector::default().connect(&options)?, None),
+            Some((guarded, certificates)) => {
+                let refused = |error: String| object_store::Error::Generic { store: "HTTP", source: error.into() };
+                (Guarded::client(certificates).map_err(refused)?, Some(Arc::clone(guarded)))
+            }
+        };
+        Ok(HttpClient::new(WatchedService { inner, counters, statuses, guarded }))
     }
 }
 
@@ -85,15 +94,22 @@ struct WatchedService {
     inner: HttpClient,
     counters: Arc<Counters>,
     statuses: Statuses,
+    guarded: Option<Arc<Guarded>>,
 }
 
 #[async_trait]
 impl HttpService for WatchedService {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        self.counters.request();
-        self.counters.sent(request.body().content_length() as u64);
         let is_get = request.method() == "GET";
-        let mut response = self.inner.execute(request).await?;
+        let mut response = match &self.guarded {
+            None => {
+                self.counters.request();
+                self.counters.sent(request.body().content_length() as u64);
+                self.inner.execute(request).await?
+            }
+            // Objects that are read: their requests have no body.
+            Some(guarded) => guarded.send(&self.inner, request, || self.counters.request()).await?,
+        };
         let status = response.status().as_u16();
         let raised = status >= 500 || matches!(status, 408 | 416 | 429);
         if raised && self.statuses == Statuses::Raise {
