@@ -79,7 +79,7 @@ impl Input {
             }
             let known = match (cfg!(feature = "remote"), scheme) {
                 (true, "file") => "a local file URL has three slashes: file:///tmp/x.tgm",
-                (true, _) => "supported: http, https, s3, gs, az, abfs and file",
+                (true, _) => "supported: http, https, hf, s3, gs, az, abfs and file",
                 (false, _) => "this build has no support for URLs (feature remote)",
             };
             return Err(Usage(format!("{scheme}://{rest}: unsupported URL scheme {scheme}://; {known}")).into());

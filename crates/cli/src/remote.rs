@@ -134,7 +134,7 @@ fn options(store: &Store) -> Result<StoreOptions> {
         };
         options = options.with_setting(name, value);
     }
-    Ok(options)
+    Ok(store.header.iter().fold(options, |options, header| options.with_setting("header", header)))
 }
 
 /// Serves a command without reading everything; `None` when that cannot be.

@@ -17,6 +17,10 @@ pub(crate) struct Store {
     #[cfg(feature = "remote")]
     #[arg(long, value_name = "KEY=VALUE", help_heading = "For URLs")]
     pub(crate) store_option: Vec<String>,
+    /// Send a header to the server of an http(s) or hf URL, and to no other; may be repeated
+    #[cfg(feature = "remote")]
+    #[arg(long, value_name = "NAME:VALUE", help_heading = "For URLs")]
+    pub(crate) header: Vec<String>,
     /// Allow downloading a whole file where reading parts is not enough
     #[cfg(feature = "remote")]
     #[arg(long, help_heading = "For URLs")]
@@ -388,6 +392,11 @@ pub(crate) struct Cat {
     /// codec allow.
     #[arg(long, short, value_name = "SLICE", value_parser = crate::selection::parse, allow_hyphen_values = true)]
     pub(crate) slice: Option<Selection>,
+    /// Write elements as another type that holds them exactly
+    ///
+    /// f32 takes floats of 16 bits or fewer (also F8, F6, F4 and the scales E8M0) and integers of 16 bits or fewer.
+    #[arg(long = "as", value_name = "TYPE")]
+    pub(crate) widen: Option<Widened>,
     /// Write a NumPy file instead of raw little-endian elements
     #[arg(long, conflicts_with = "text")]
     pub(crate) npy: bool,
@@ -401,6 +410,13 @@ pub(crate) struct Cat {
     pub(crate) threads: super::Threads,
     #[command(flatten)]
     pub(crate) store: Store,
+}
+
+/// Types that elements are written as.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Widened {
+    /// 32-bit floats.
+    F32,
 }
 
 impl Cat {

@@ -22,6 +22,7 @@ pub(crate) use links::{Play, Record, Speed};
 use links::{duration, speed};
 pub(crate) use look::{
     Cat, Common, Dump, Get, Info, Ls, Mode, Plot, PlotFormat, PlotKind, PlotScale, PlotTheme, Stats, Store, Validate,
+    Widened,
 };
 pub(crate) use select::Select;
 

@@ -1,6 +1,6 @@
 //! `fw cat`: the elements of one tensor, or of a part of it.
 
-use crate::args::{Cat, Select};
+use crate::args::{Cat, Select, Widened};
 use crate::exit::{Outcome, Usage};
 use crate::input::Input;
 use crate::opened::look_failure;
@@ -8,7 +8,8 @@ use crate::render::{Progress, count as counted};
 use crate::selected::KeyNotes;
 use anyhow::Result;
 use framewright::convert::{
-    CatFormat, ConvertError, Format, TensorFile, cat, cat_object, npy_header, objects_named, write_elements,
+    AsFloat32, CatFormat, ConvertError, Format, TensorFile, cat, cat_object, npy_header, objects_named, to_float32,
+    write_elements,
 };
 use framewright::look::Catalog;
 use framewright::tensogram::{DecodeOptions, ErrorKind, TensogramError, TensogramFile};
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
     }
     let file = input.tensors()?;
     let name = chosen(args, input, &*file)?;
-    if format == Format::Tensogram && args.slice.is_some() {
+    if format == Format::Tensogram && args.slice.is_some() && args.widen.is_none() {
         return named_part(args, input, &*file, &name);
     }
     named_tensor(args, input, &*file, &name)
@@ -172,6 +173,8 @@ fn named_tensor(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) ->
 
 /// Writes a tensor of a file that people know as `shown`.
 pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown: &str) -> Result<()> {
+    let wide = args.widen.map(|Widened::F32| AsFloat32::new(file));
+    let file = wide.as_ref().map_or(file, |wide| wide);
     let entry = file.find(name).ok().and_then(|index| file.entries().get(index));
     if entry.is_none() {
         let known = file.entries().iter().map(|entry| entry.name.as_str());
@@ -186,6 +189,14 @@ pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown:
 
 /// Writes little-endian elements that were read.
 pub(crate) fn write(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown: &str) -> Result<()> {
+    if let Some(Widened::F32) = args.widen {
+        let wide = to_float32(dtype, shape, data).map_err(|error| as_usage(shown, error))?;
+        return elements(args, DType::Float32, shape, &wide, shown);
+    }
+    elements(args, dtype, shape, data, shown)
+}
+
+fn elements(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown: &str) -> Result<()> {
     if args.npy && npy_header(dtype, shape).is_none() {
         return Err(Usage(no_numpy_type(dtype)).into());
     }
@@ -195,8 +206,11 @@ pub(crate) fn write(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown:
     Ok(())
 }
 
+/// What else can be done.
+const NO_NUMPY_TYPE: &str = "hint: leave out --npy to write the raw elements, or add --as f32 to write float32";
+
 fn no_numpy_type(dtype: DType) -> String {
-    format!("NumPy has no {dtype}\nhint: leave out --npy to write the raw elements")
+    format!("NumPy has no {dtype}\n{NO_NUMPY_TYPE}")
 }
 
 /// Standard output, unless it is a terminal that would be fed bytes. `len` is how many bytes of elements there will be, where that
@@ -268,9 +282,9 @@ fn as_usage(shown: &str, error: ConvertError) -> anyhow::Error {
         error if error.code() == "invalid_slice" => Usage(format!("{shown}: {error}")).into(),
         // The form cannot hold the elements; another one can.
         ConvertError::Unsupported { code: "no_counterpart", message } => {
-            Usage(format!("{message}\nhint: leave out --npy to write the raw elements")).into()
+            Usage(format!("{message}\n{NO_NUMPY_TYPE}")).into()
         }
-        ConvertError::Unsupported { code: "no_text", message } => Usage(message).into(),
+        ConvertError::Unsupported { code: "no_text" | "inexact_type", message } => Usage(message).into(),
         ConvertError::Tensogram(error) => misfit(shown, error),
         error => error.into(),
     }
@@ -311,11 +325,11 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
         );
         return Err(Usage(text).into());
     }
-    if matches!(args.form(), CatFormat::Text | CatFormat::Json) {
+    if matches!(args.form(), CatFormat::Text | CatFormat::Json) || args.widen.is_some() {
         let all = input.tensors()?;
         let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
         let name = name.map_or("", String::as_str);
-        return match args.slice {
+        return match args.slice.as_ref().filter(|_| args.widen.is_none()) {
             Some(_) => named_part(args, input, &*all, name),
             None => named_tensor(args, input, &*all, name),
         };

@@ -153,7 +153,7 @@ fn compare(args: &args::Diff, left: &Input, right: &Input, watch: Watch) -> Resu
 }
 
 fn text(found: &Diff) -> String {
-    let mut table = Table::new(&["tensor", "verdict", ">max abs", ">rmse", ">bias", "detail"]);
+    let mut table = Table::new(&["tensor", "verdict", ">max abs", ">rmse", ">bias", ">rel norm", ">cosine", "detail"]);
     let (identical, shown): (Vec<_>, Vec<_>) =
         found.rows.iter().partition(|row| row.comparison == Comparison::Identical && row.metadata.is_empty());
     for row in &shown {
@@ -163,11 +163,14 @@ fn text(found: &Diff) -> String {
         }
         let verdict = if row.is_equal() { verdict } else { "DIFFERENT" };
         let column = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.3e}"));
-        let [largest, rmse, bias] = match distance {
-            Some(distance) => [Some(distance.max_absolute), distance.rmse, distance.bias],
-            None => [None; 3],
+        let [largest, rmse, bias, relative] = match distance {
+            Some(distance) => [Some(distance.max_absolute), distance.rmse, distance.bias, distance.relative_norm],
+            None => [None; 4],
         };
-        table.row([name(row), verdict.to_owned(), column(largest), column(rmse), column(bias), detail]);
+        let cosine =
+            distance.and_then(|distance| distance.cosine).map_or_else(String::new, |cosine| format!("{cosine:.6}"));
+        let [largest, rmse, bias, relative] = [column(largest), column(rmse), column(bias), column(relative)];
+        table.row([name(row), verdict.to_owned(), largest, rmse, bias, relative, cosine, detail]);
     }
     let mut text = if shown.is_empty() { String::new() } else { table.render() };
     let rows = found.rows.iter().map(|row| (name(row), &row.metadata)).filter(|(_, metadata)| !metadata.is_empty());
@@ -232,7 +235,11 @@ fn cells(comparison: &Comparison) -> (&'static str, Option<&Distance>, String) {
         Comparison::Identical => ("identical", None, String::new()),
         Comparison::Close(distance) => ("close", Some(distance), String::new()),
         Comparison::Different(distance) => {
-            let detail = format!("{}, first at {}", count(distance.count as usize, "element"), distance.first);
+            let first = match &distance.first_index[..] {
+                [only] => only.to_string(),
+                several => several.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
+            };
+            let detail = format!("{}, first at {first}", count(distance.count as usize, "element"));
             ("DIFFERENT", Some(distance), detail)
         }
         Comparison::DifferentBits => different("bits".to_owned()),

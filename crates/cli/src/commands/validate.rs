@@ -8,7 +8,7 @@ use crate::render::{Progress, count};
 use anyhow::Result;
 use framewright::bintensors::Profile;
 use framewright::bintensors::validate as bintensors;
-use framewright::convert::Format;
+use framewright::convert::{Format, non_finite};
 use framewright::look::in_order;
 use framewright::report::{Report, Severity, visible};
 use framewright::source::Watch;
@@ -100,10 +100,14 @@ fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Answer> {
     }
     let options = bintensors::ValidateOptions::new(args.rules.map_or_else(Profile::default, Profile::from));
     let options = if args.mode == Mode::Quick { options } else { options.with_data() };
-    let report = match format.validate(input.path(), &options) {
+    let mut report = match format.validate(input.path(), &options) {
         Ok(report) => report,
         Err(error) => return input.named(error),
     };
+    if args.mode == Mode::Full && report.is_ok() {
+        let found = non_finite(&*input.tensors()?);
+        found.or_else(|error| input.named(error))?.into_iter().for_each(|finding| report.push(finding));
+    }
     let answer = if args.common.json {
         let counted = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
         let found = json!({

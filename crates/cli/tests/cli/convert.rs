@@ -163,15 +163,15 @@ fn diff() {
     assert_eq!((run.code, run.err.as_str()), (1, ""));
     assert_eq!(
         run.text(),
-        "tensor  verdict     max abs      rmse      bias  detail
-w       DIFFERENT  5.000e-1  2.887e-1  1.667e-1  1 element, first at 1
+        "tensor  verdict     max abs      rmse      bias  rel norm    cosine  detail
+w       DIFFERENT  5.000e-1  2.887e-1  1.667e-1  1.037e-1  0.995637  1 element, first at 1
 1 tensor: 0 identical, 1 different
 "
     );
     assert_eq!(
         fine(at, "diff a.safetensors b.safetensors --rtol 0.2").text(),
-        "tensor  verdict   max abs      rmse      bias  detail
-w       close    5.000e-1  2.887e-1  1.667e-1
+        "tensor  verdict   max abs      rmse      bias  rel norm    cosine  detail
+w       close    5.000e-1  2.887e-1  1.667e-1  1.037e-1  0.995637
 1 tensor: 0 identical, 1 close, 0 different
 "
     );
@@ -181,10 +181,10 @@ w       close    5.000e-1  2.887e-1  1.667e-1
     assert_eq!(run.code, 1);
     assert_eq!(
         run.text(),
-        "tensor    verdict    max abs  rmse  bias  detail
-object_0  DIFFERENT                       only in the first file
-2t        DIFFERENT                       only in the second file
-msl       DIFFERENT                       only in the second file
+        "tensor    verdict    max abs  rmse  bias  rel norm  cosine  detail
+object_0  DIFFERENT                                         only in the first file
+2t        DIFFERENT                                         only in the second file
+msl       DIFFERENT                                         only in the second file
 tensor  key     first     second
 (file)  run     (absent)  20240115
 (file)  source  (absent)  \"ifs\"

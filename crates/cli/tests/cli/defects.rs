@@ -33,8 +33,8 @@ fn differences_of_metadata_count() {
     assert_eq!((run.code, run.err.as_str()), (1, ""));
     assert_eq!(
         run.text(),
-        "tensor  verdict    max abs  rmse  bias  detail
-2t      DIFFERENT                       3 metadata keys differ
+        "tensor  verdict    max abs  rmse  bias  rel norm  cosine  detail
+2t      DIFFERENT                                         3 metadata keys differ
 tensor  key        first       second
 2t      mars.date  \"20260401\"  \"20260402\"
 2t      mars.step  0           240

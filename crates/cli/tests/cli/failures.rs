@@ -31,7 +31,7 @@ fn usage_errors_are_2() {
         ("cat f32_hash.tgm --object 4", "fw: f32_hash.tgm: object 4 does not exist: message 0 has 1 object\n"),
         (
             "cat dtype_bfloat16_le.tgm --npy",
-            "fw: NumPy has no bfloat16\nhint: leave out --npy to write the raw elements\n",
+            "fw: NumPy has no bfloat16\nhint: leave out --npy to write the raw elements, or add --as f32 to write float32\n",
         ),
         (
             "cat two_objects_metadata.tgm --tensor nope",
@@ -92,7 +92,7 @@ fn files_that_are_nothing() {
             (
                 1,
                 "text.txt",
-                "fw: text.txt: unknown format: not Tensogram, BinTensors, safetensors, npy, npz or GGUF; found 70 6c 61 69 \
+                "fw: text.txt: unknown format: not Tensogram, BinTensors, safetensors, npy, npz, GGUF or PyTorch; found 70 6c 61 69 \
                  6e 20 77 6f 72 64 73 20 69 6e 20 61 at byte 0\n",
             ),
         ] {
@@ -217,7 +217,8 @@ fn urls_where_there_are_none() {
         assert!(run.err.contains("http://h/x: ") && run.err.contains("curl -s http://h/x | fw "), "{}", run.err);
     }
     let run = fw(&folder, "ls ftp://h/x.tgm");
-    let words = "fw: ftp://h/x.tgm: unsupported URL scheme ftp://; supported: http, https, s3, gs, az, abfs and file\n";
+    let words =
+        "fw: ftp://h/x.tgm: unsupported URL scheme ftp://; supported: http, https, hf, s3, gs, az, abfs and file\n";
     assert_eq!((run.code, run.err.as_str()), (2, words));
     // A file of this machine is a path, however it is written.
     let url = |name: &str| format!("file://{}", folder.canonicalize().expect("it is there").join(name).display());

@@ -10,6 +10,7 @@ mod defects;
 mod failures;
 mod generate;
 mod gguf;
+mod hub;
 #[cfg(feature = "link")]
 mod links;
 mod live;
@@ -32,6 +33,7 @@ mod tensors;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod values;
+mod weights;
 
 #[allow(dead_code, reason = "made for the tests of the library, which use all of it")]
 #[path = "../../../tensogram/tests/remote/emulator.rs"]
