@@ -1,0 +1,175 @@
+//! Files of a hub and headers of one's own, from servers on loopback: redirects are followed, and secrets stay where they belong.
+#![cfg(feature = "remote")]
+
+use fw_source::ReadAt;
+use fw_source::remote::{RemoteError, RemoteErrorKind, StoreOptions, open_source};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What was asked of a server: the head of every request, in lower case.
+type Log = Arc<Mutex<Vec<String>>>;
+
+/// What a server does with the head of a request.
+type Answer = dyn Fn(&str) -> Reply + Send + Sync;
+
+enum Reply {
+    /// The file, or the range of it that was asked for.
+    File(Arc<Vec<u8>>),
+    Redirect(String),
+    Status(u16),
+}
+
+fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> (SocketAddr, Log) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (log, answer): (Log, Arc<Answer>) = (Log::default(), Arc::new(answer));
+    let kept = Arc::clone(&log);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (log, answer) = (Arc::clone(&kept), Arc::clone(&answer));
+            std::thread::spawn(move || drop(one(&stream, &log, &*answer)));
+        }
+    });
+    (address, log)
+}
+
+fn one(mut stream: &TcpStream, log: &Log, answer: &Answer) -> std::io::Result<()> {
+    let mut head = String::new();
+    let mut lines = BufReader::new(stream);
+    while !head.ends_with("\r\n\r\n") {
+        if lines.read_line(&mut head)? == 0 {
+            return Ok(());
+        }
+    }
+    let lower = head.to_ascii_lowercase();
+    log.lock().expect("the log").push(lower.clone());
+    match answer(&lower) {
+        Reply::Redirect(to) => {
+            write!(stream, "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        }
+        Reply::Status(status) => {
+            write!(stream, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        }
+        Reply::File(bytes) => {
+            let range = lower.lines().find_map(|line| line.strip_prefix("range: bytes="));
+            let (first, last) = range.and_then(|range| range.split_once('-')).unwrap_or(("0", ""));
+            let first: usize = first.parse().expect("a number");
+            let end = last.parse().map_or(bytes.len(), |last: usize| last + 1).min(bytes.len());
+            let part = &bytes[first..end];
+            write!(
+                stream,
+                "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {first}-{}/{}\r\nContent-Length: {}\r\nETag: \"one\"\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\nConnection: close\r\n\r\n",
+                end - 1,
+                bytes.len(),
+                part.len()
+            )?;
+            stream.write_all(part)
+        }
+    }
+}
+
+fn bytes() -> Arc<Vec<u8>> {
+    Arc::new((0..200_000u32).map(|number| (number % 251) as u8).collect())
+}
+
+fn read(url: &str, options: &StoreOptions) -> std::io::Result<()> {
+    let source = open_source(url, options)?;
+    let mut part = [0; 100];
+    for at in [0, 150_000, 199_900] {
+        source.read_exact_at(at, &mut part)?;
+        assert_eq!(part[..], bytes()[at as usize..][..100]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_token_stays_with_its_hub() {
+    let (store, stored) = serve(|_| Reply::File(bytes()));
+    let (hub, asked) = serve(move |head| match head.contains("\r\nauthorization: bearer hf_secret\r\n") {
+        true => Reply::Redirect(format!("http://{store}/blob?signature=1")),
+        false => Reply::Status(401),
+    });
+    let options = StoreOptions::new().with_setting("endpoint", format!("http://{hub}"));
+    let with_token = options.clone().with_setting("token", "hf_secret");
+    read("hf://org/repo@v1/m.safetensors", &with_token).unwrap();
+    let (seen, stored) = (asked.lock().unwrap().clone(), stored.lock().unwrap());
+    assert_eq!(seen.len(), 1, "the store is asked directly once its address is known: {seen:?}");
+    assert!(seen[0].starts_with("get /org/repo/resolve/v1/m.safetensors http/1.1\r\n"), "{seen:?}");
+    assert!(stored.len() >= 3, "{stored:?}");
+    assert!(stored.iter().all(|head| !head.contains("hf_secret") && !head.contains("authorization")), "{stored:?}");
+    assert!(!format!("{with_token:?}").contains("hf_secret"));
+    let error = read("hf://org/repo@v1/m.safetensors", &options.with_setting("token", "")).unwrap_err();
+    let error = RemoteError::of(&error).unwrap();
+    assert_eq!((error.kind, error.url.as_str()), (RemoteErrorKind::Denied, "hf://org/repo@v1/m.safetensors"));
+}
+
+/// Addresses with a signature end: the hub is asked for another one.
+#[test]
+fn an_address_that_ended_is_asked_for_again() {
+    let count = Mutex::new(0);
+    let (store, stored) = serve(move |_| {
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        if *count == 2 { Reply::Status(403) } else { Reply::File(bytes()) }
+    });
+    let (hub, asked) = serve(move |_| Reply::Redirect(format!("http://{store}/blob")));
+    let options = StoreOptions::new().with_setting("endpoint", format!("http://{hub}"));
+    read("hf://org/repo/m.safetensors", &options).unwrap();
+    assert_eq!(asked.lock().unwrap().len(), 2);
+    assert!(stored.lock().unwrap().len() >= 4);
+}
+
+#[test]
+fn headers_stay_with_their_server() {
+    let (store, stored) = serve(|_| Reply::File(bytes()));
+    let (server, _) =
+        serve(move |head| match head.contains("\r\nx-key: 7\r\n") && head.contains("\r\nx-other: y\r\n") {
+            true => Reply::Redirect(format!("http://{store}/m")),
+            false => Reply::Status(403),
+        });
+    let url = format!("http://{server}/m");
+    let options = StoreOptions::new().with_setting("header", "X-Key: 7").with_setting("header", "X-Other:y");
+    read(&url, &options).unwrap();
+    for head in stored.lock().unwrap().iter() {
+        assert!(!head.contains("x-key") && !head.contains("x-other"), "{head}");
+    }
+    let error = read(&url, &StoreOptions::new()).unwrap_err();
+    assert_eq!(RemoteError::of(&error).unwrap().kind, RemoteErrorKind::Denied);
+    for (url, header) in [(url.as_str(), "nonsense"), (&url, "a b: c"), ("s3://bucket/m", "X-Key: 7")] {
+        let error = read(url, &StoreOptions::new().with_setting("header", header)).unwrap_err();
+        assert_eq!(RemoteError::of(&error).unwrap().kind, RemoteErrorKind::Request, "{url} {header}");
+    }
+    // A circle ends.
+    let quick = options.with_retries(0);
+    let (circle, _) = serve(|_| Reply::Redirect("/again".to_owned()));
+    let error = read(&format!("http://{circle}/m"), &quick).unwrap_err();
+    assert!(error.to_string().contains("redirects more than 8 times"), "{error}");
+}
+
+/// One request may be tried four times again, all of them together as often as the budget says.
+#[test]
+fn tries_have_a_budget() {
+    let count = Mutex::new(0);
+    let (server, asked) = serve(move |_| {
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        if *count % 2 == 0 { Reply::Status(503) } else { Reply::File(bytes()) }
+    });
+    let options =
+        StoreOptions::new().with_backoff(Duration::ZERO, Duration::ZERO).with_cache_len(0).with_retry_budget(3);
+    let source = open_source(&format!("http://{server}/m"), &options).unwrap();
+    let mut part = [0; 10];
+    let mut done = 0;
+    let error = loop {
+        match source.read_exact_at(100_000 + done * 20_000 % 90_000, &mut part) {
+            Ok(()) => done += 1,
+            Err(error) => break error,
+        }
+        assert!(done < 20, "the budget ends");
+    };
+    assert!(done >= 3, "{error}");
+    assert!(error.to_string().contains("3 requests were tried again by now, which is the budget"), "{error}");
+    assert!(asked.lock().unwrap().len() < 20);
+}
