@@ -148,7 +148,8 @@ fn in_parts(command: &Command, url: &str, source: &StoreSource) -> Result<Option
 
 /// The format of an object: by its first bytes, else by its name.
 fn format(url: &str, source: &StoreSource) -> Result<Option<Format>> {
-    let mut head = vec![0; source.object_len().min(16) as usize];
+    // Enough for the name of the first entry of an archive, too.
+    let mut head = vec![0; source.object_len().min(512) as usize];
     source.read_exact_at(0, &mut head)?;
     let path = url.split(['?', '#']).next().unwrap_or(url);
     Ok(Format::of_bytes(&head).or_else(|| Format::of_name(Path::new(path))))

@@ -164,14 +164,14 @@ fn diff() {
     assert_eq!(
         run.text(),
         "tensor  verdict     max abs      rmse      bias  rel norm    cosine  detail
-w       DIFFERENT  5.000e-1  2.887e-1  1.667e-1  1.037e-1  0.995637  1 element, first at 1
+w       DIFFERENT  5.000e-1  2.887e-1  1.667e-1  1.037e-1  0.995638  1 element, first at 1
 1 tensor: 0 identical, 1 different
 "
     );
     assert_eq!(
         fine(at, "diff a.safetensors b.safetensors --rtol 0.2").text(),
         "tensor  verdict   max abs      rmse      bias  rel norm    cosine  detail
-w       close    5.000e-1  2.887e-1  1.667e-1  1.037e-1  0.995637
+w       close    5.000e-1  2.887e-1  1.667e-1  1.037e-1  0.995638
 1 tensor: 0 identical, 1 close, 0 different
 "
     );

@@ -82,7 +82,7 @@ fn files_that_are_nothing() {
                 match command {
                     "cat" => "fw: folder: is a directory, not a file\n",
                     _ => {
-                        "fw: folder: no tensor files in this directory (.tgm, .bt, .safetensors, .npy, .npz, .gguf, \
+                        "fw: folder: no tensor files in this directory (.tgm, .bt, .safetensors, .npy, .npz, .gguf, .pt, \
                          .index.json)\n"
                     }
                 },

@@ -33,8 +33,12 @@ pub(super) fn of_source(source: &dyn ReadAt, name: &Path) -> Result<Option<Forma
     let len = source.len()?;
     let mut head = vec![0u8; len.min(HEAD_LEN) as usize];
     source.read_exact_at(0, &mut head)?;
-    if let Some(format) = by_mark(&head).or_else(|| by_zip(source, &head)).or_else(|| by_header(source)) {
-        return Ok(Some(format));
+    let found = match head.starts_with(ZIP) {
+        true => first_entry(&head).and_then(by_entry).or_else(|| by_zip(source)),
+        false => by_mark(&head).or_else(|| by_header(source)),
+    };
+    if found.is_some() {
+        return Ok(found);
     }
     match foreign::named(&head, len) {
         Some(what) => Err(what.error(name)),
@@ -47,14 +51,16 @@ pub(super) fn by_mark(head: &[u8]) -> Option<Format> {
     let all = || Format::ALL.iter().copied();
     let marked = |format: &Format| matches!(format.contract().recognition(), Recognition::Mark(shows) if shows(head));
     let likely = |format: &Format| matches!(format.contract().recognition(), Recognition::Likely(shows) if shows(head));
-    all().find(marked).or_else(|| first_entry(head).and_then(by_entry)).or_else(|| all().find(likely))
+    let zipped = || match first_entry(head) {
+        Some(name) => by_entry(name),
+        // Too short to tell what is in the archive: most are of arrays.
+        None => head.starts_with(ZIP).then(|| by_entry(None)).flatten(),
+    };
+    all().find(marked).or_else(zipped).or_else(|| all().find(likely))
 }
 
 /// By all names of an archive, where its first one does not tell.
-fn by_zip(source: &dyn ReadAt, head: &[u8]) -> Option<Format> {
-    if !head.starts_with(ZIP) {
-        return None;
-    }
+fn by_zip(source: &dyn ReadAt) -> Option<Format> {
     zip_names(source)?.iter().find_map(|name| by_entry(Some(name)))
 }
 

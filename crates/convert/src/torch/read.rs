@@ -231,6 +231,11 @@ impl TensorFile for TorchFile {
         Ok((shape, part))
     }
 
+    /// Tensors of a dictionary are found by their names.
+    fn has_order(&self) -> bool {
+        false
+    }
+
     fn remarks(&self) -> Vec<Loss> {
         self.remarks.clone()
     }
