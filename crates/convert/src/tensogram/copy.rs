@@ -69,7 +69,7 @@ pub(crate) fn copy(input: &Path, output: &Path, options: &ConvertOptions) -> Res
             Feature::Metadata | Feature::MetadataForm | Feature::TensorMetadata => {}
             Feature::Name | Feature::Order | Feature::Dtype | Feature::NanBits | Feature::ShardSize => {}
             // Files of messages have no such things.
-            Feature::Tensor | Feature::Member | Feature::IndexMetadata | Feature::Bytes => {}
+            Feature::Tensor | Feature::Member | Feature::IndexMetadata | Feature::Bytes | Feature::SharedStorage => {}
         }
     }
     Ok(done)
