@@ -8,7 +8,7 @@ use fw_bytes::Span;
 use fw_tensor::DType;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 /// What a header says.
@@ -37,7 +37,8 @@ pub(super) fn parse(bytes: &[u8], file_len: u64) -> Result<Header, ConvertError>
     })?;
     let data_start = SIZE_LEN.saturating_add(len);
     let entries = check(raw.tensors, data_start, file_len)?;
-    let (metadata, repeated) = raw.metadata.map_or((None, Vec::new()), |held| (Some(held.texts), held.repeated));
+    let (metadata, repeated) =
+        raw.metadata.map_or((None, Vec::new()), |held| (Some(held.texts), held.repeated.into_iter().collect()));
     Ok(Header { entries, metadata, repeated, data_start })
 }
 
@@ -108,7 +109,7 @@ struct RawHeader {
 /// The text map, and which of its keys appear more than once.
 struct RawMetadata {
     texts: BTreeMap<String, String>,
-    repeated: Vec<String>,
+    repeated: BTreeSet<String>,
 }
 
 impl<'de> Deserialize<'de> for RawMetadata {
@@ -127,10 +128,10 @@ impl<'de> Visitor<'de> for MetadataVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawMetadata, A::Error> {
-        let mut held = RawMetadata { texts: BTreeMap::new(), repeated: Vec::new() };
+        let mut held = RawMetadata { texts: BTreeMap::new(), repeated: BTreeSet::new() };
         while let Some((key, text)) = map.next_entry::<String, String>()? {
-            if held.texts.insert(key.clone(), text).is_some() && !held.repeated.contains(&key) {
-                held.repeated.push(key);
+            if held.texts.insert(key.clone(), text).is_some() {
+                held.repeated.insert(key);
             }
         }
         Ok(held)
