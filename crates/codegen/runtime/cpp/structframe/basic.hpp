@@ -168,7 +168,7 @@ public:
     }
     // For std::ostream, which is not named here.
     template <class Out>
-    friend auto operator<<(Out& out, TextView text) -> decltype(out.write(text.data(), 1)) {
+    friend auto operator<<(Out& out, TextView text) -> decltype(out.write("", 1)) {
         return out.write(text.data_, static_cast<std::ptrdiff_t>(text.size_));
     }
 
