@@ -271,7 +271,11 @@ fn floats_below_a_byte() {
     let whole = many.data(0).unwrap();
     let wide = AsFloat32::new(&many);
     let mut pieces = Vec::new();
-    wide.stream(0, &mut |piece| Ok(pieces.extend_from_slice(piece))).unwrap();
+    let mut take = |piece: &[u8]| {
+        pieces.extend_from_slice(piece);
+        Ok(())
+    };
+    wide.stream(0, &mut take).unwrap();
     assert_eq!(pieces.len(), 4 * 400_001, "{}", whole.len());
     assert_eq!(wide.data(1).err().unwrap().code(), "inexact_type");
 }

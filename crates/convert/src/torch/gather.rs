@@ -170,7 +170,11 @@ mod tests {
             for order in [ByteOrder::Little, ByteOrder::Big] {
                 let placed = placed(start, shape, strides, order);
                 let mut found = Vec::new();
-                placed.stream(&source, &mut |piece| Ok(found.extend_from_slice(piece))).unwrap();
+                let mut take = |piece: &[u8]| {
+                    found.extend_from_slice(piece);
+                    Ok(())
+                };
+                placed.stream(&source, &mut take).unwrap();
                 let mut expected = Vec::new();
                 for element in 0..shape.iter().product::<u64>() {
                     let (mut rest, mut place) = (element, start / 2);

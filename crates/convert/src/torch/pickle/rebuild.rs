@@ -40,10 +40,10 @@ impl Machine<'_> {
             }
             (Make::FromType, [callable, class, arguments, _state]) => {
                 let tensor = matches!(self.pickle.get(*class), Value::Global(Global::TensorClass));
-                let inner = match self.pickle.get(*callable) {
-                    Value::Global(Global::Make(Make::Tensor | Make::TensorOfType | Make::Parameter)) => true,
-                    _ => false,
-                };
+                let inner = matches!(
+                    self.pickle.get(*callable),
+                    Value::Global(Global::Make(Make::Tensor | Make::TensorOfType | Make::Parameter))
+                );
                 if !tensor || !inner {
                     return Err(self.wrong("a tensor with attributes"));
                 }
