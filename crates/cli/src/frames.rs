@@ -146,7 +146,7 @@ impl Feed {
         &self.name
     }
 
-    /// Bytes of a file; `None` of what is no file, or several.
+    /// The size of a file in bytes; `None` for streams and for several files.
     pub(crate) fn file_len(&self) -> Option<u64> {
         let Source::Capture(_) = &self.source else { return None };
         std::fs::metadata(&self.name).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())

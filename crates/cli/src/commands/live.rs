@@ -119,7 +119,7 @@ impl<'a> View<'a> {
             report["ok"] = true.into();
             return print(&format!("{report}\n"));
         }
-        // Between frames that were left out there are no gaps to count.
+        // Sequence numbers of unselected frames are unknown, so gaps cannot be counted.
         let whole = match summary.left_out {
             Some(left_out) => format!("{} selected", now.0.saturating_sub(left_out)),
             None => {

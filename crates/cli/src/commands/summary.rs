@@ -142,7 +142,7 @@ impl Summary {
         if let Some(left_out) = self.left_out {
             lines.push(("left out", format!("{} that --where does not select", count(left_out as usize, "frame"))));
         }
-        // Between frames that were left out there are no gaps to count.
+        // Sequence numbers of unselected frames are unknown, so gaps cannot be counted.
         if self.framing.has_sequence() && self.left_out.is_none() {
             let words = self.sources.gaps_in_words();
             lines.push(("sequence", words.unwrap_or_else(|| "no gap".to_owned())));
