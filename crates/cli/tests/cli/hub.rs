@@ -1,72 +1,9 @@
 //! `hf://` URLs and `--header` against servers on loopback: redirects are followed, and secrets stay with the server they are for.
 
+use super::loopback::{Reply, serve};
 use super::{fine, fw, fw_with};
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-
-/// What was asked of a server: the head of every request, in lower case.
-type Log = Arc<Mutex<Vec<String>>>;
-
-/// What a server does with the head of a request.
-type Answer = dyn Fn(&str) -> Reply + Send + Sync;
-
-enum Reply {
-    /// The file, or the range of it that was asked for.
-    File(Arc<Vec<u8>>),
-    Redirect(String),
-    Status(u16),
-}
-
-fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> (SocketAddr, Log) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let (log, answer): (Log, Arc<Answer>) = (Log::default(), Arc::new(answer));
-    let kept = Arc::clone(&log);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let (log, answer) = (Arc::clone(&kept), Arc::clone(&answer));
-            std::thread::spawn(move || drop(one(&stream, &log, &*answer)));
-        }
-    });
-    (address, log)
-}
-
-fn one(mut stream: &TcpStream, log: &Log, answer: &Answer) -> std::io::Result<()> {
-    let mut head = String::new();
-    let mut lines = BufReader::new(stream);
-    while !head.ends_with("\r\n\r\n") {
-        if lines.read_line(&mut head)? == 0 {
-            return Ok(());
-        }
-    }
-    let lower = head.to_ascii_lowercase();
-    log.lock().expect("the log").push(lower.clone());
-    match answer(&lower) {
-        Reply::Redirect(to) => {
-            write!(stream, "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        }
-        Reply::Status(status) => {
-            write!(stream, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        }
-        Reply::File(bytes) => {
-            let range = lower.lines().find_map(|line| line.strip_prefix("range: bytes="));
-            let (first, last) = range.and_then(|range| range.split_once('-')).unwrap_or(("0", ""));
-            let first: usize = first.parse().expect("a number");
-            let end = last.parse().map_or(bytes.len(), |last: usize| last + 1).min(bytes.len());
-            let part = &bytes[first..end];
-            write!(
-                stream,
-                "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {first}-{}/{}\r\nContent-Length: {}\r\nETag: \"one\"\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\nConnection: close\r\n\r\n",
-                end - 1,
-                bytes.len(),
-                part.len()
-            )?;
-            stream.write_all(part)
-        }
-    }
-}
 
 /// A file of two tensors, the second far behind the first.
 fn file(folder: &Path) -> Arc<Vec<u8>> {

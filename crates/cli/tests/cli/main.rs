@@ -41,6 +41,8 @@ mod emulator;
 #[allow(dead_code, reason = "made for the tests of the library, which use all of it")]
 #[path = "../../../tensogram/tests/remote/proxy.rs"]
 mod proxy;
+#[path = "../../../source/tests/loopback/mod.rs"]
+mod loopback;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
