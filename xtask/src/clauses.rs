@@ -60,7 +60,7 @@ pub(crate) fn check(context: &mut Context) -> Result<Outcome> {
         }
     }
     faults.iter().for_each(|fault| eprintln!("{fault}"));
-    Ok(Outcome { passed, failed: faults.len() as u64, skipped: Vec::new() })
+    Ok(Outcome { passed, failed: faults.len() as u64, ..Outcome::default() })
 }
 
 /// Which vectors and tests show a clause, where these do not cite it themselves.

@@ -10,6 +10,8 @@ pub(crate) struct Outcome {
     pub(crate) failed: u64,
     /// One line per thing that could not run here, with its reason.
     pub(crate) skipped: Vec<String>,
+    /// What failed, by name, with what it said: repeated at the very end, where a long log is read first.
+    pub(crate) failures: Vec<String>,
 }
 
 impl Outcome {
@@ -23,6 +25,7 @@ impl Outcome {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped.extend(other.skipped);
+        self.failures.extend(other.failures);
     }
 
     /// Reads the counts of every `test result:` line that the Rust test harness printed.
@@ -46,6 +49,7 @@ impl Outcome {
         if !success && outcome.failed == 0 {
             outcome.failed = 1; // the build broke, or the harness died before it could count
         }
+        outcome.failures = sections(output, |line| line.starts_with("---- "), |line| line == "failures:");
         outcome
     }
 
@@ -82,6 +86,7 @@ impl Outcome {
             }
         }
         outcome.skipped = output.lines().filter(|line| line.starts_with("SKIPPED ")).map(str::to_owned).collect();
+        outcome.failures = sections(output, |line| line.starts_with("____"), |line| line.starts_with("==="));
         if !success && outcome.failed == 0 {
             outcome.failed = 1;
         }
@@ -95,6 +100,32 @@ impl Outcome {
             _ => "ok",
         }
     }
+}
+
+/// Lines kept of the beginning and of the end of what one failed test said: one harness fails at the first line, the other at the last.
+const FAILURE_LINES: usize = 20;
+
+/// The parts of an output that begin with a line for which `begins` holds, up to the next one or a line for which `ends` holds.
+fn sections(output: &str, begins: impl Fn(&str) -> bool, ends: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found: Vec<Vec<&str>> = Vec::new();
+    let mut inside = false;
+    for line in output.lines() {
+        if begins(line) {
+            found.push(vec![line]);
+            inside = true;
+        } else if ends(line) {
+            inside = false;
+        } else if inside && let Some(section) = found.last_mut() {
+            section.push(line);
+        }
+    }
+    let shortened = |section: Vec<&str>| {
+        let end = section.len().saturating_sub(FAILURE_LINES).max(FAILURE_LINES).min(section.len());
+        let head = section.get(..FAILURE_LINES).unwrap_or(&section);
+        let tail = section.get(end..).unwrap_or_default();
+        [head, tail].concat().join("\n").trim_end().to_owned()
+    };
+    found.into_iter().map(shortened).collect()
 }
 
 /// A finished step.
@@ -118,6 +149,9 @@ pub(crate) fn summary(rows: &[Row]) -> String {
     }
     for reason in &total.skipped {
         _ = writeln!(text, "skipped: {reason}");
+    }
+    for failure in &total.failures {
+        _ = writeln!(text, "\nfailed: {failure}");
     }
     _ = write!(text, "\n{} passed, {} failed", total.passed, total.failed);
     if !total.skipped.is_empty() {
@@ -161,6 +195,20 @@ mod tests {
             Outcome { passed: 3, ..Outcome::default() }
         );
         assert_eq!(Outcome::from_pytest_output("ImportError\n", false).failed, 1);
+    }
+
+    #[test]
+    fn what_failed_is_told_again_at_the_end() {
+        let output = "test a::b ... FAILED\n\nfailures:\n\n---- a::b stdout ----\nthread 'a::b' panicked at src/a.rs:3:5:\n\
+                      left is not right\n\n\nfailures:\n    a::b\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n";
+        let outcome = Outcome::from_harness_output(output, false);
+        assert_eq!(outcome.failures.len(), 1);
+        let row = Row { step: "tests", time: Duration::ZERO, outcome };
+        assert!(
+            summary(&[row]).contains("failed: ---- a::b stdout ----\nthread 'a::b' panicked at src/a.rs:3:5:\nleft")
+        );
+        let output = "=== FAILURES ===\n____ test_a ____\n    x()\nE   ValueError\n=== short test summary info ===\n1 failed in 1s\n";
+        assert_eq!(Outcome::from_pytest_output(output, false).failures, ["____ test_a ____\n    x()\nE   ValueError"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Running other programs, with their output both shown and kept.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result};
@@ -19,15 +19,38 @@ pub(crate) fn tee(command: &mut Command) -> Result<(String, ExitStatus)> {
     announce(command);
     let mut child =
         command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let output = child.stdout.take().expect("standard output was piped above");
+    let kept = copied(output, std::io::stdout())?;
+    Ok((kept, child.wait()?))
+}
+
+/// As [`tee`], with its error output, shown and returned as well.
+pub(crate) fn tee_both(command: &mut Command) -> Result<(String, String, ExitStatus)> {
+    announce(command);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let errors = child.stderr.take().expect("error output was piped above");
+    let errors = std::thread::spawn(move || copied(errors, std::io::stderr()));
+    let output = child.stdout.take().expect("standard output was piped above");
+    let kept = copied(output, std::io::stdout())?;
+    let errors = errors.join().map_err(|_| anyhow::anyhow!("the thread that shows error output died"))??;
+    Ok((kept, errors, child.wait()?))
+}
+
+/// Copies lines as they come, and returns them.
+fn copied(from: impl Read, mut to: impl Write) -> std::io::Result<String> {
     let mut kept = String::new();
-    let mut output = BufReader::new(child.stdout.take().expect("standard output was piped above"));
+    let mut from = BufReader::new(from);
     let mut line = Vec::new();
-    while output.read_until(b'\n', &mut line)? > 0 {
-        std::io::stdout().write_all(&line)?;
+    while from.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(&line)?;
         kept.push_str(&String::from_utf8_lossy(&line));
         line.clear();
     }
-    Ok((kept, child.wait()?))
+    Ok(kept)
 }
 
 /// Runs a command quietly: its output on success, all it said as the error otherwise.

@@ -8,7 +8,7 @@ use crate::arrows;
 use crate::clauses;
 use crate::context::{Context, Package};
 use crate::outcome::Outcome;
-use crate::process::{check, tee};
+use crate::process::{check, tee, tee_both};
 use crate::tools;
 
 /// One step.
@@ -99,7 +99,7 @@ fn docs(context: &mut Context) -> Result<Outcome> {
 fn python(context: &mut Context) -> Result<Outcome> {
     let environment = context.python()?;
     println!("{}", environment.interpreter.display());
-    Ok(Outcome { passed: 1, failed: 0, skipped: environment.missing.clone() })
+    Ok(Outcome { passed: 1, failed: 0, skipped: environment.missing.clone(), ..Outcome::default() })
 }
 
 /// A test that cannot run here appends a line to the file named by `FW_SKIPPED`: the harness swallows what passing
@@ -129,8 +129,11 @@ fn tests(context: &mut Context) -> Result<Outcome> {
         Some(folder) => drop(test.env("FW_GOLDEN", folder)),
         None => outcome.skipped.push("the struct-frame golden set is not beside the project (FW_GOLDEN)".to_owned()),
     }
-    let (output, status) = tee(&mut test)?;
+    let (output, errors, status) = tee_both(&mut test)?;
     outcome.add(Outcome::from_harness_output(&output, status.success()));
+    // A test program that died counted nothing: cargo says which one, and how.
+    let died = |line: &&str| line.starts_with("error") || line.contains("(signal: ") || line.contains("(exit status: ");
+    outcome.failures.extend(errors.lines().filter(died).map(str::to_owned));
     // What decides whether a bench misses its target; it depends on no peer.
     let mut harness = context.cargo();
     harness.args(["test", "--locked", "--package", "bench-harness", "--manifest-path", "benches/Cargo.toml"]);
