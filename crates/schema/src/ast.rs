@@ -47,17 +47,50 @@ pub struct Comment {
 
 impl Comment {
     /// The words alone, line by line, without markers and decoration.
+    ///
+    /// What a line is: the text between two line breaks of any language that code is generated for, so that no part of a comment can
+    /// become code there. Control characters and marks that change the direction of text are spelled out.
     pub fn words(&self) -> Vec<String> {
-        if let Some(rest) = self.text.strip_prefix("//") {
-            return vec![rest.trim_start_matches(['/', '!']).trim().to_owned()];
-        }
-        let body = self.text.strip_prefix("/*").unwrap_or(&self.text);
-        let body = body.strip_suffix("*/").unwrap_or(body);
-        let lines = body.lines().map(|line| line.trim().trim_start_matches('*').trim().to_owned());
+        let (body, block) = match self.text.strip_prefix("//") {
+            Some(rest) => (rest.trim_start_matches(['/', '!']), false),
+            None => {
+                let body = self.text.strip_prefix("/*").unwrap_or(&self.text);
+                (body.strip_suffix("*/").unwrap_or(body), true)
+            }
+        };
+        let body = body.replace("\r\n", "\n");
+        let lines = body.split(breaks_line).map(|line| {
+            let line = line.trim();
+            spelled_out(if block { line.trim_start_matches('*').trim() } else { line })
+        });
         let lines: Vec<_> = lines.skip_while(String::is_empty).collect();
+        if lines.is_empty() && !block {
+            // An empty line comment separates paragraphs.
+            return vec![String::new()];
+        }
         let used = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
         lines.into_iter().take(used).collect()
     }
+}
+
+/// Line breaks of C#, JavaScript, Rust, Python and C, and what editors take for one.
+const fn breaks_line(letter: char) -> bool {
+    matches!(letter, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn spelled_out(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for letter in line.chars() {
+        match letter {
+            '\t' => out.push(' '),
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+                out.extend(letter.escape_unicode());
+            }
+            _ if letter.is_control() => out.extend(letter.escape_unicode()),
+            _ => out.push(letter),
+        }
+    }
+    out
 }
 
 /// A name and where it stands.
@@ -354,5 +387,18 @@ mod tests {
         assert_eq!(words("/// one"), ["one"]);
         assert_eq!(words("/**\n * two\n *\n * three\n */"), ["two", "", "three"]);
         assert!(words("/* */").is_empty());
+        assert_eq!(words("//"), [""]);
+    }
+
+    #[test]
+    fn comment_lines_end_where_any_language_ends_them() {
+        let words =
+            |text: &str| Comment { text: text.to_owned(), site: Site::default(), spread: Spread::default() }.words();
+        assert_eq!(words("/* a\r\nb */"), ["a", "b"]);
+        for end in ['\r', '\u{b}', '\u{c}', '\u{1c}', '\u{85}', '\u{2028}', '\u{2029}'] {
+            assert_eq!(words(&format!("// a{end}b")), ["a", "b"]);
+            assert_eq!(words(&format!("/* a{end}b */")), ["a", "b"]);
+        }
+        assert_eq!(words("// a\0b \u{202e}c\td"), ["a\\u{0}b \\u{202e}c d"]);
     }
 }

@@ -11,13 +11,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Every schema of the vectors, the example, the one made to hurt, and one that needs little and names much.
+/// Every schema of the vectors, the example, the one made to hurt, one that needs little and names much, and one with comments that
+/// would become code, and an empty package.
 pub(crate) fn schemas() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = vec![
         ("robot".to_owned(), root.join("../../examples/struct-frame/robot.proto")),
         ("torture".to_owned(), root.join("tests/schemas/torture.sf")),
         ("quiet".to_owned(), root.join("tests/schemas/quiet.sf")),
+        ("comments".to_owned(), root.join("tests/schemas/comments.sf")),
+        ("empty".to_owned(), root.join("tests/schemas/empty.sf")),
     ];
     let mut groups: Vec<_> =
         fs::read_dir(root.join("../../vectors/struct-frame")).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -65,8 +65,19 @@ fn named(of: Of<'_>, inside: &Message, package: PackageIndex, name: &str) -> Str
 
 /// Comment lines.
 pub(super) fn comment(text: &mut Text, lines: &[String]) {
-    // A backslash at the end would draw the next line into the comment.
-    text.lines(lines.iter().map(|line| format!("// {}", line.trim_end().trim_end_matches('\\'))));
+    text.lines(lines.iter().map(|line| format!("// {}", unspliced(line))));
+}
+
+/// A backslash at the end, also one spelled as a trigraph, would draw the next line into the comment.
+fn unspliced(mut line: &str) -> &str {
+    loop {
+        let shorter = line.trim_end().trim_end_matches('\\');
+        let shorter = shorter.strip_suffix("??/").unwrap_or(shorter);
+        if shorter.len() == line.len() {
+            return line;
+        }
+        line = shorter;
+    }
 }
 
 /// What comes after the name of a field: its default, or nothing set.

@@ -195,8 +195,17 @@ pub(super) fn docs(text: &mut Text, docs: &[String], otherwise: &str) {
     if docs.iter().all(|line| line.trim().is_empty()) {
         text.line(format!("/// {otherwise}"));
     } else {
-        text.lines(docs.iter().map(|line| format!("/// {}", line.trim())));
+        text.lines(docs.iter().map(|line| format!("/// {}", prose(line.trim()))));
     }
+}
+
+/// A line of a comment without code blocks: rustdoc would compile and run what stands in them.
+fn prose(line: &str) -> String {
+    let mut line = line.replace("```", "\\`\\`\\`").replace("~~~", "\\~\\~\\~");
+    while line.contains("    ") {
+        line = line.replace("    ", "   ");
+    }
+    line
 }
 
 /// A place as an index: `[..8]` or `[8..9]`.
