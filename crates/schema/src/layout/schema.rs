@@ -35,6 +35,11 @@ impl Schema {
         &self.packages
     }
 
+    /// The indexes of all packages, in the same order.
+    pub fn package_indexes(&self) -> impl Iterator<Item = PackageIndex> + use<> {
+        (0..self.packages.len() as u32).map(PackageIndex)
+    }
+
     /// All enums, package by package, in declaration order.
     pub fn enums(&self) -> &[Enum] {
         &self.enums

@@ -30,11 +30,10 @@ pub(super) fn files(schema: &Schema, options: &Options) -> Result<Vec<File>, Err
     ];
     let of = Of { schema, names: &names, options };
     // Headers may include each other: packages do not import each other in a circle (SF-2.12).
-    for (at, package) in schema.packages().iter().enumerate() {
-        let index = package_index(schema, at);
+    for index in schema.package_indexes() {
         let file = &names.package(index).file;
         files.push(File::new(format!("{file}.h"), header::print(of, index)));
-        files.push(File::new(format!("{file}.c"), source::print(of, index, package)));
+        files.push(File::new(format!("{file}.c"), source::print(of, index, &schema[index])));
     }
     Ok(files)
 }
@@ -62,14 +61,4 @@ pub(crate) fn used_packages(schema: &Schema, package: PackageIndex) -> BTreeSet<
         _ => None,
     });
     packages.filter(|used| *used != package).collect()
-}
-
-/// The index of the package at this place of [`Schema::packages`].
-pub(crate) fn package_index(schema: &Schema, at: usize) -> PackageIndex {
-    let package = &schema.packages()[at];
-    let message = package.messages.first().map(|index| schema[*index].package);
-    let of_enum = package.enums.first().map(|index| schema[*index].package);
-    let imported =
-        || schema.packages().iter().flat_map(|other| &other.imports).find(|index| index.get() == at).copied();
-    message.or(of_enum).or_else(imported).expect("a package has a message, an enum or someone who imports it")
 }

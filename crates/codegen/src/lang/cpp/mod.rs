@@ -44,9 +44,8 @@ pub(super) fn files(schema: &Schema, _: &Options) -> Result<Vec<File>, Error> {
     let names = Names::new(schema);
     let of = Of { schema, names: &names };
     let mut files: Vec<File> = RUNTIME.iter().map(|(path, text)| File::new(*path, *text)).collect();
-    for (at, package) in schema.packages().iter().enumerate() {
-        let index = super::c::package_index(schema, at);
-        files.push(File::new(format!("{}.structframe.hpp", package.name), print(of, index)));
+    for index in schema.package_indexes() {
+        files.push(File::new(format!("{}.structframe.hpp", schema[index].name), print(of, index)));
     }
     Ok(files)
 }
