@@ -177,7 +177,7 @@ impl Feed {
     ///
     /// # Errors
     /// When there is neither, or it cannot be read.
-    pub(crate) fn schema(&self, wanted: Option<&Path>, packing: Packing) -> Result<Result<Schema, Diagnostics>> {
+    pub(crate) fn schema(&self, wanted: Option<&Path>, packing: &Packing) -> Result<Result<Schema, Diagnostics>> {
         match (wanted, self.recording()) {
             (Some(path), _) => schema::compiled(path, packing),
             (None, Some(recording)) => schema::recorded(recording),

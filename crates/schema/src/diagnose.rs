@@ -120,6 +120,8 @@ codes! {
     PackageDuplicate = "package_duplicate", PackageDuplicate, Error, "SF-2.10";
     PackageIdMissing = "package_id_missing", PackageId, Error, "SF-2.13";
     ImportNotFound = "import_not_found", Import, Error, "SF-2.12";
+    ImportOutside = "import_outside", Import, Error, "SF-2.12";
+    NotASchema = "not_a_schema", Import, Error, "SF-2.12";
     ImportCycle = "import_cycle", Import, Error, "SF-2.12";
     DuplicateFieldName = "duplicate_field_name", DuplicateName, Error, "SF-4.2";
     DuplicateMemberName = "duplicate_member_name", DuplicateName, Error, "SF-4.2";
@@ -242,6 +244,17 @@ impl Faults {
         if *count <= MAX_KEPT {
             self.list.push(diagnostic);
         }
+    }
+
+    /// Adds those of another list.
+    pub(crate) fn append(&mut self, other: Self) {
+        let kept = other.list.len();
+        let left_out = other.len() - kept;
+        let errors = other.list.iter().filter(|fault| fault.severity() == Severity::Error).count();
+        other.list.into_iter().for_each(|fault| self.push(fault));
+        // Those that the other list did not keep.
+        self.errors += other.errors - errors;
+        self.warnings += left_out - (other.errors - errors);
     }
 
     /// How many were found, kept or not.

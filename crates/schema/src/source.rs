@@ -99,9 +99,15 @@ impl SourceMap {
         map
     }
 
+    /// What the next file will be called.
+    pub(crate) fn next(&self) -> FileId {
+        FileId(self.files.len() as u32)
+    }
+
     pub(crate) fn add(&mut self, path: PathBuf, text: String) -> FileId {
+        let id = self.next();
         self.files.push(SourceFile::new(path, text));
-        FileId(self.files.len() as u32 - 1)
+        id
     }
 
     /// The files, in load order.
@@ -131,6 +137,9 @@ pub trait Loader {
     /// One name per file, however it was reached; `None` when there is no such file.
     fn identify(&self, path: &Path) -> Option<PathBuf>;
 
+    /// One name per directory, of the same kind as those of files: names of files in it begin with it.
+    fn directory(&self, path: &Path) -> Option<PathBuf>;
+
     /// The bytes of a file.
     ///
     /// # Errors
@@ -147,6 +156,10 @@ impl Loader for Disk {
         // A device or pipe has no length to check before reading it: only plain files are schemas.
         fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         fs::canonicalize(path).ok()
+    }
+
+    fn directory(&self, path: &Path) -> Option<PathBuf> {
+        fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok()
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
@@ -184,6 +197,10 @@ impl Loader for Memory {
     fn identify(&self, path: &Path) -> Option<PathBuf> {
         let path = normalise(path);
         self.files.contains_key(&path).then_some(path)
+    }
+
+    fn directory(&self, path: &Path) -> Option<PathBuf> {
+        Some(normalise(path))
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {

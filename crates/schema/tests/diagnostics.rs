@@ -169,6 +169,8 @@ fn every_code_has_a_case() {
         "not_utf8",
         "package_id_missing",
         "import_cycle",
+        "import_outside",
+        "not_a_schema",
         "duplicate_package_id",
         "nesting_too_deep",
         "oneof_too_many_members",
@@ -218,6 +220,63 @@ fn several_files() {
     assert!(codes(&files).is_empty(), "{:?}", codes(&files));
 }
 
+/// SF-2.12: what a schema imports is not chosen by the person who compiles it.
+#[test]
+fn imports_stay_below_the_root_and_the_include_directories() {
+    let root = "package a; import '../lib/b.sf'; message M { option msgid = 1; N n = 1; }";
+    let files = Memory::new().with("d/a.sf", root).with("lib/b.sf", "package a; message N { uint8 a = 1; }");
+    let names = |options: &Options| {
+        let compiled = check_with(&files, Path::new("d/a.sf"), options);
+        compiled.diagnostics.list().iter().map(|fault| fault.code.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&Options::default()), ["import_outside"]);
+    assert!(names(&Options::default().with_include(["lib"])).is_empty());
+    assert!(names(&Options::default().with_include(["."])).is_empty());
+    assert_eq!(names(&Options::default().with_include(["li"])), ["import_outside"]);
+    // Above the directory in which the program runs.
+    assert_eq!(
+        codes(&[("a.sf", "package a; import '../b.sf';"), ("../b.sf", "package a;")]),
+        ["a.sf:1:19 import_outside"]
+    );
+    // An include directory is looked in last.
+    let found = Memory::new().with("d/a.sf", "package a; import 'b.sf';").with("lib/b.sf", "package a;");
+    assert!(check_with(&found, Path::new("d/a.sf"), &Options::default().with_include(["lib"])).diagnostics.is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_imports_out_of_their_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("own")).unwrap();
+    std::fs::write(at("secret.sf"), "package a; message N { uint8 a = 1; }").unwrap();
+    std::fs::write(at("own/a.sf"), "package a; import 'link.sf'; message M { option msgid = 1; N n = 1; }").unwrap();
+    std::os::unix::fs::symlink(at("secret.sf"), at("own/link.sf")).unwrap();
+    let names = |root: &Path, options: &Options| {
+        let compiled = check_with(&fw_schema::Disk, root, options);
+        compiled.diagnostics.list().iter().map(|fault| fault.code.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&at("own/a.sf"), &Options::default()), ["import_outside"]);
+    assert!(names(&at("own/a.sf"), &Options::default().with_include([folder.path()])).is_empty());
+    // A root that is a link itself: what is beside the link and beside the file may be imported.
+    std::os::unix::fs::symlink(at("own/a.sf"), at("root.sf")).unwrap();
+    std::fs::rename(at("own/link.sf"), at("link.sf")).unwrap();
+    assert!(names(&at("root.sf"), &Options::default()).is_empty());
+}
+
+#[test]
+fn what_is_not_a_schema_is_not_quoted() {
+    let secret = "root:$6$salt$hash:19000:0:99999:7:::";
+    let loader = Memory::new().with("a.sf", "package a; import 'shadow';").with("shadow", secret);
+    for root in ["a.sf", "shadow"] {
+        let compiled = check_with(&loader, Path::new(root), &Options::default());
+        let shown = compiled.diagnostics.to_string();
+        assert_eq!(compiled.diagnostics.list()[0].code, Code::NotASchema, "{shown}");
+        let json = serde_json::to_string(&compiled.diagnostics).unwrap();
+        assert!(!shown.contains("hash") && !json.contains("hash"), "{shown}");
+    }
+}
+
 #[test]
 fn not_utf8() {
     let loader = Memory::new().with("a.sf", b"package p; // \xff".to_vec());
@@ -243,7 +302,7 @@ fn limits() {
 /// A file that is no schema gives many faults, of which a thousand are kept.
 #[test]
 fn floods_are_cut() {
-    let compiled = check_text("a.sf", &"@ ".repeat(5000));
+    let compiled = check_text("a.sf", &format!("package p; {}", "@ ".repeat(5000)));
     assert_eq!((compiled.diagnostics.list().len(), compiled.diagnostics.left_out()), (1000, 4000));
     assert!(compiled.diagnostics.to_string().ends_with("… and 4000 more\n"));
     let warnings: String = (0..1500).map(|at| format!("option x{at} = 1;")).collect();

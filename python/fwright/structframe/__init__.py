@@ -56,9 +56,11 @@ class Schema:
         self._records = Records(self._messages)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, packed: bool = True) -> Schema:
+    def load(
+        cls, path: str | os.PathLike[str], *, packed: bool = True, include: Iterable[str | os.PathLike[str]] = ()
+    ) -> Schema:
         """Compile the schema in a file. ``SchemaError`` shows every fault with its line."""
-        return cls(_native.Schema.load(path, packed), os.fspath(path), packed)
+        return cls(_native.Schema.load(path, packed, list(include)), os.fspath(path), packed)
 
     @classmethod
     def parse(cls, text: str, *, name: str = "schema.sf", packed: bool = True) -> Schema:

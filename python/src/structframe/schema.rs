@@ -79,7 +79,7 @@ type Outgoing<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, u8, u8, u8);
 impl PySchema {
     /// Compiles the schema in a file.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf, packed: bool) -> PyResult<Self> {
+    fn load(py: Python<'_>, path: PathBuf, packed: bool, include: Vec<PathBuf>) -> PyResult<Self> {
         // A schema that is not there is not a fault of a schema.
         match std::fs::metadata(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -91,7 +91,7 @@ impl PySchema {
             }
             Ok(_) => {}
         }
-        let compiled = py.detach(|| check_with(&Disk, &path, &options(packed)));
+        let compiled = py.detach(|| check_with(&Disk, &path, &options(packed).with_include(include)));
         Self::new(py, compiled)
     }
 

@@ -119,6 +119,7 @@ impl Convert {
         let given = [
             ("--where", !self.select.is_empty()),
             ("--no-packed", self.packing.no_packed),
+            ("--include", !self.packing.include.is_empty()),
             ("--profile", self.profile.profile.is_some()),
             ("--message", !self.message.is_empty()),
             ("--time", self.time.is_some()),

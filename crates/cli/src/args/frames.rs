@@ -42,19 +42,22 @@ impl FrameSelect {
 }
 
 /// How a schema is compiled.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Packing {
     /// Make every message variable in length, as --no_packed of the original does; this changes the wire format, so both peers
     /// must use it
     #[arg(long)]
     pub(crate) no_packed: bool,
+    /// Look for imports of the schema in this directory too; imports may be nowhere else than there and below the schema's directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) include: Vec<PathBuf>,
 }
 
 impl Packing {
     /// The same for the compiler.
-    pub(crate) fn options(self) -> framewright::schema::Options {
+    pub(crate) fn options(&self) -> framewright::schema::Options {
         let variable = if self.no_packed { Variable::All } else { Variable::AsDeclared };
-        framewright::schema::Options::default().with_variable(variable)
+        framewright::schema::Options::default().with_variable(variable).with_include(&self.include)
     }
 }
 

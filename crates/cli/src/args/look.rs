@@ -291,6 +291,7 @@ impl Info {
     pub(crate) fn capture_option(&self) -> Option<&'static str> {
         let given = [
             ("--no-packed", self.packing.no_packed),
+            ("--include", !self.packing.include.is_empty()),
             ("--where", !self.select.is_empty()),
             ("--profile", self.profile.profile.is_some()),
             ("--time", self.time.is_some()),

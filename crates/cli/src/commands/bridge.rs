@@ -28,7 +28,7 @@ use without::Bridge;
 )]
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut feed = Feed::open(&args.file, "bridge", true)?;
-    let schema = match feed.schema(args.schema.as_deref(), args.packing)? {
+    let schema = match feed.schema(args.schema.as_deref(), &args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("bridge", args.json, &faults),
     };

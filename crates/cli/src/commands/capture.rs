@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(crate) fn info(args: &Info, input: &Input) -> Result<Outcome> {
     let recording = if is_recording(input.path()) { Some(Recording::open(input.path())?) } else { None };
     let compiled = match (&args.schema, &recording) {
-        (Some(path), _) => schema::compiled(path, args.packing)?,
+        (Some(path), _) => schema::compiled(path, &args.packing)?,
         (None, Some(recording)) => schema::recorded(recording)?,
         (None, None) => return Err(Usage(format!("{}: requires --schema", input.name())).into()),
     };

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Decode) -> Result<Outcome> {
     if args.table || args.fields {
         feed.ends_on_interrupt()?;
     }
-    let schema = match feed.schema(args.schema.as_deref(), args.packing)? {
+    let schema = match feed.schema(args.schema.as_deref(), &args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("decode", args.json, &faults),
     };

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub(crate) fn run(args: &Info, file: &Path) -> Result<Outcome> {
     let mut feed = Feed::open(file, "info", true)?;
     feed.ends_after(args.limit);
-    let schema = match feed.schema(args.schema.as_deref(), args.packing)? {
+    let schema = match feed.schema(args.schema.as_deref(), &args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("info", args.common.json, &faults),
     };

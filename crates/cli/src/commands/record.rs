@@ -19,13 +19,15 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &Record) -> Result<Outcome> {
-    let schema = match args.schema.as_deref().map(|path| schema::compiled(path, args.packing)).transpose()? {
+    let schema = match args.schema.as_deref().map(|path| schema::compiled(path, &args.packing)).transpose()? {
         None => None,
         Some(Ok(schema)) => Some(schema),
         Some(Err(faults)) => return schema::refused("record", args.json, &faults),
     };
-    if args.schema.is_none() && (args.profile.profile.is_some() || args.packing.no_packed) {
-        return Err(Usage("--profile and --no-packed require --schema".to_owned()).into());
+    if args.schema.is_none()
+        && (args.profile.profile.is_some() || args.packing.no_packed || !args.packing.include.is_empty())
+    {
+        return Err(Usage("--profile, --no-packed and --include require --schema".to_owned()).into());
     }
     let stop = interrupted()?;
     let mut feed =

@@ -91,7 +91,7 @@ fn fmt(args: &SchemaFmt) -> Result<Outcome> {
 }
 
 fn layout(args: &SchemaLayout) -> Result<Outcome> {
-    let schema = match compiled(&args.file, args.packing)? {
+    let schema = match compiled(&args.file, &args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return refused("schema layout", args.json, &faults),
     };
@@ -149,7 +149,7 @@ fn contained<'s>(schema: &'s schema::Schema, chosen: &[&'s Message]) -> Vec<&'s 
 }
 
 fn diff(args: &SchemaDiff) -> Result<Outcome> {
-    let (old, new) = match (compiled(&args.old, args.packing)?, compiled(&args.new, args.packing)?) {
+    let (old, new) = match (compiled(&args.old, &args.packing)?, compiled(&args.new, &args.packing)?) {
         (Ok(old), Ok(new)) => (old, new),
         (Err(faults), _) | (_, Err(faults)) => return refused("schema diff", args.json, &faults),
     };
@@ -168,7 +168,7 @@ fn diff(args: &SchemaDiff) -> Result<Outcome> {
     Ok(if found.is_break() { Outcome::Invalid } else { Outcome::Fine })
 }
 
-pub(crate) fn compiled(path: &Path, packing: Packing) -> Result<Result<schema::Schema, Diagnostics>> {
+pub(crate) fn compiled(path: &Path, packing: &Packing) -> Result<Result<schema::Schema, Diagnostics>> {
     readable(path)?;
     Ok(schema::check_with(&Disk, path, &packing.options()).into_result())
 }

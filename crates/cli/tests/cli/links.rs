@@ -388,7 +388,7 @@ fn wrong_addresses_and_unreachable_links() {
             2,
             "x.tgm: a file cannot rotate; record into a directory",
         ),
-        ("record udp:127.0.0.1:0 -o flight -p standard", 2, "--profile and --no-packed require --schema"),
+        ("record udp:127.0.0.1:0 -o flight -p standard", 2, "--profile, --no-packed and --include require --schema"),
         ("play absent udp:127.0.0.1:1", 2, "absent: No such file or directory"),
         ("play s.sf udp:127.0.0.1:1 --speed 0", 2, "must be a factor such as 2 or 0.5, or max"),
         ("decode s.sf", 2, "s.sf: requires --schema\nhint: only recordings hold their schema"),

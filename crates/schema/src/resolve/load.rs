@@ -5,7 +5,7 @@ use crate::diagnose::{Code, Diagnostic, Faults};
 use crate::parse::parse;
 use crate::source::{FileId, Loader, SourceMap, Span};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A file that was read, in load order.
 pub(super) struct Loaded {
@@ -19,15 +19,25 @@ pub(super) struct Loaded {
 }
 
 /// Reads the roots and everything they import, each file once, an importing file before what it imports.
-pub(super) fn load(loader: &dyn Loader, roots: &[&Path], diagnostics: &mut Faults) -> (SourceMap, Vec<Loaded>) {
+pub(super) fn load(
+    loader: &dyn Loader,
+    roots: &[&Path],
+    include: &[PathBuf],
+    diagnostics: &mut Faults,
+) -> (SourceMap, Vec<Loaded>) {
     let mut state = Loading {
         loader,
+        include,
+        allowed: include.iter().filter_map(|path| loader.directory(path)).collect(),
         sources: SourceMap::default(),
         files: Vec::new(),
         wanted: Vec::new(),
         known: HashMap::new(),
         diagnostics,
     };
+    state.allowed.extend(roots.iter().filter_map(|root| loader.directory(root.parent()?)));
+    // A root may be a link to a file with imports beside it.
+    state.allowed.extend(roots.iter().filter_map(|root| loader.identify(root)?.parent().map(Path::to_path_buf)));
     for root in roots {
         state.root(root);
     }
@@ -44,6 +54,9 @@ fn imports(file: &File) -> Vec<(String, Span)> {
 
 struct Loading<'a> {
     loader: &'a dyn Loader,
+    include: &'a [PathBuf],
+    /// Directories that files must be in, as the loader names them: what a schema imports is not chosen by who compiles it.
+    allowed: Vec<PathBuf>,
     sources: SourceMap,
     files: Vec<Loaded>,
     /// By file: the imports it asks for.
@@ -73,17 +86,30 @@ impl Loading<'_> {
             let Some((path, span)) = self.wanted[at].get(done).cloned() else { continue };
             stack.push((at, done + 1));
             let own = self.sources.file(self.files[at].id).and_then(|file| file.path.parent()).map(Path::to_path_buf);
-            let candidates = [root_dir.join(&path), own.unwrap_or_default().join(&path)];
+            let own = own.unwrap_or_default();
+            let directories = [&root_dir, &own].into_iter().chain(self.include);
+            let candidates: Vec<_> = directories.map(|from| from.join(&path)).collect();
             let identified = |shown: PathBuf| self.loader.identify(&shown).map(|identity| (shown, identity));
             let Some((shown, identity)) = candidates.into_iter().find_map(identified) else {
                 self.files[at].import_missing = true;
                 self.diagnostics.push(
                     Diagnostic::new(Code::ImportNotFound, span, format!("no file `{path}` to import")).hint(
-                        "a path is tried from the directory of the root file, then from that of the importing file",
+                        "a path is tried from the directory of the root file, from that of the importing file, then from include \
+                         directories",
                     ),
                 );
                 continue;
             };
+            if !self.is_allowed(&identity) {
+                self.files[at].import_missing = true;
+                let message = format!("`{path}` is outside of the directories of this schema");
+                self.diagnostics.push(
+                    Diagnostic::new(Code::ImportOutside, span, message).hint(
+                        "imports must be below the directory of the root file or an include directory (--include)",
+                    ),
+                );
+                continue;
+            }
             let (target, new) = match self.known.get(&identity) {
                 Some(target) => (*target, false),
                 None => (self.read(shown, identity, Some(span)), true),
@@ -98,6 +124,15 @@ impl Loading<'_> {
                 None => self.files[at].import_missing = true,
             }
         }
+    }
+
+    fn is_allowed(&self, identity: &Path) -> bool {
+        self.allowed.iter().any(|directory| {
+            // What is left above a directory in memory cannot be told from what is below it.
+            identity
+                .strip_prefix(directory)
+                .is_ok_and(|rest| !rest.components().any(|part| part == Component::ParentDir))
+        })
     }
 
     /// Reads and parses a file; `None` after a reported fault.
@@ -119,13 +154,24 @@ impl Loading<'_> {
                 (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(at))
             }
         };
-        let id = self.sources.add(path, text.clone());
+        // Faults of a file that is not a schema stay unsaid: they would quote it, and it may be anything that a schema names.
+        let mut faults = Faults::default();
+        let id = self.sources.next();
         if let Some(at) = fault {
             let span = Span { file: id, start: at as u32, end: at as u32 + REPLACEMENT_LEN };
             let message = format!("byte {at} (0x{at:x}) is not UTF-8");
-            self.diagnostics.push(Diagnostic::new(Code::NotUtf8, span, message).hint("save the file as UTF-8"));
+            faults.push(Diagnostic::new(Code::NotUtf8, span, message).hint("save the file as UTF-8"));
         }
-        let parsed = parse(id, &text, self.diagnostics);
+        let parsed = parse(id, &text, &mut faults);
+        if let Some(missing) = missing(&parsed.file, &text, import.is_some()) {
+            let message = format!("{} is not a schema: {missing}", path.display());
+            let span = import.unwrap_or_else(|| start_of(self.sources.add(path, String::new())));
+            self.diagnostics.push(Diagnostic::new(Code::NotASchema, span, message));
+            self.known.insert(identity, None);
+            return None;
+        }
+        self.sources.add(path, text);
+        self.diagnostics.append(faults);
         let at = self.files.len();
         self.wanted.push(imports(&parsed.file));
         self.files.push(Loaded {
@@ -142,6 +188,15 @@ impl Loading<'_> {
 
 /// Bytes of the character that stands in the text for what is not UTF-8.
 const REPLACEMENT_LEN: u32 = 3;
+
+/// What a file lacks that every schema has: an imported one its `package` line, a root any declaration.
+fn missing(file: &File, text: &str, imported: bool) -> Option<&'static str> {
+    let has_package = file.items.iter().any(|node| matches!(node.value, Item::Package(_)));
+    match imported {
+        true => (!has_package).then_some("it has no `package` line"),
+        false => (file.items.is_empty() && !text.trim().is_empty()).then_some("nothing in it is a declaration"),
+    }
+}
 
 fn start_of(file: FileId) -> Span {
     Span { file, start: 0, end: 0 }

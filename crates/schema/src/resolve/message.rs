@@ -11,7 +11,12 @@ use crate::source::Span;
 use std::collections::HashMap;
 
 /// Drafts of all messages, in the order of their indices.
-pub(super) fn draft(files: &[Loaded], symbols: &mut Symbols, options: Options, diagnostics: &mut Faults) -> Vec<Draft> {
+pub(super) fn draft(
+    files: &[Loaded],
+    symbols: &mut Symbols,
+    options: &Options,
+    diagnostics: &mut Faults,
+) -> Vec<Draft> {
     let mut drafts: Vec<(MessageIndex, Draft)> = Vec::new();
     let mut ids: HashMap<(PackageIndex, u16), (String, Span)> = HashMap::new();
     for (at, loaded) in files.iter().enumerate() {
@@ -35,7 +40,7 @@ pub(super) struct Drafting<'a> {
     pub(super) package: PackageIndex,
     pub(super) index: MessageIndex,
     pub(super) message: &'a MessageItem,
-    options: Options,
+    options: &'a Options,
     pub(super) diagnostics: &'a mut Faults,
 }
 

@@ -13,16 +13,18 @@ mod union; // oneofs
 use crate::diagnose::{Code, Diagnostic, Diagnostics, Faults};
 use crate::layout::{Schema, Variable, lay_out};
 use crate::source::{Disk, Loader, Memory, SourceMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How to compile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// Which messages are variable.
     pub variable: Variable,
     /// Which ids frames can carry, if that is known.
     pub ids: IdRoom,
+    /// Directories, besides those of the root files, that imports may be in.
+    pub include: Vec<PathBuf>,
 }
 
 /// Which ids the framing in use can carry (SF-13.2). Ids that do not fit are warned about, not refused: a schema may be used
@@ -51,6 +53,13 @@ impl Options {
     #[must_use]
     pub const fn with_ids(mut self, ids: IdRoom) -> Self {
         self.ids = ids;
+        self
+    }
+
+    /// Adds directories that imports may be in, and are looked for in after the usual ones (SF-2.12).
+    #[must_use]
+    pub fn with_include(mut self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.include.extend(directories.into_iter().map(Into::into));
         self
     }
 }
@@ -103,10 +112,10 @@ pub fn check_with(loader: &dyn Loader, root: &Path, options: &Options) -> Compil
 /// ```
 pub fn check_all(loader: &dyn Loader, roots: &[&Path], options: &Options) -> Compilation {
     let mut diagnostics = Faults::default();
-    let (sources, files) = load::load(loader, roots, &mut diagnostics);
+    let (sources, files) = load::load(loader, roots, &options.include, &mut diagnostics);
     let packages = package::packages(&files, &mut diagnostics);
     let mut symbols = symbol::declare(&files, packages, &mut diagnostics);
-    let drafts = message::draft(&files, &mut symbols, *options, &mut diagnostics);
+    let drafts = message::draft(&files, &mut symbols, options, &mut diagnostics);
     let schema = lay_out(symbols.packages, symbols.enums, drafts, options.variable, &mut diagnostics);
     if let Some(schema) = &schema {
         wide_ids(schema, options.ids, &mut diagnostics);
