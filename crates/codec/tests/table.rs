@@ -114,7 +114,7 @@ impl ParamSource for Stored {
 fn settings() -> (Vec<Encoding>, Vec<Filter>, Vec<Compression>) {
     let packing = SimplePacking {
         sp_bits_per_value: 12,
-        sp_decimal_scale_factor: -2,
+        sp_decimal_scale_factor: Some(-2),
         sp_reference_value: Some(1.5),
         sp_binary_scale_factor: Some(-7),
     };

@@ -161,7 +161,7 @@ fn inputs_encode_to_the_recorded_payloads() {
                 packing.sp_binary_scale_factor.map(i64::from),
                 "{id}"
             );
-            assert_eq!(stored["sp_decimal_scale_factor"].as_i64(), Some(i64::from(packing.sp_decimal_scale_factor)));
+            assert_eq!(stored["sp_decimal_scale_factor"].as_i64(), packing.sp_decimal_scale_factor.map(i64::from));
         }
         if let Some(separated) = &separated {
             let mut region = encoded.payload.clone();

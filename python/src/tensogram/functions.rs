@@ -213,7 +213,8 @@ pub(crate) fn compute_packing_params<'py>(
     }
     let doubles = py.import("numpy")?.call_method1("ascontiguousarray", (array, "float64"))?;
     let bytes = crate::buffer::shared(&doubles)?;
-    let request = Request { sp_decimal_scale_factor: decimal_scale_factor, ..Request::bits(bits_per_value.into()) };
+    let request =
+        Request { sp_decimal_scale_factor: Some(decimal_scale_factor), ..Request::bits(bits_per_value.into()) };
     let packing = released(py, || Packing::derive(request, &bytes, ByteOrder::NATIVE, 1))?;
     let packing = packing.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let dict = PyDict::new(py);

@@ -194,11 +194,12 @@ impl Pipeline {
         let Encoding::SimplePacking(request) = &self.stages.encoding else {
             return Err(CodecError::misuse(NAME, "not_packed", "the pipeline has no simple_packing"));
         };
-        request.complete()?.ok_or_else(|| {
+        // The encoder's default is not the decoder's: a damaged or missing key would shift every value by powers of ten.
+        request.complete()?.filter(|_| request.sp_decimal_scale_factor.is_some()).ok_or_else(|| {
             CodecError::parameter(
                 "simple_packing",
                 "sp_parameters_incomplete",
-                "decoding needs sp_reference_value and sp_binary_scale_factor",
+                "decoding needs sp_reference_value, sp_binary_scale_factor and sp_decimal_scale_factor",
             )
         })
     }

@@ -341,6 +341,22 @@ fn lengths_and_values_are_checked() {
     let pipeline = Pipeline::new(packed, DType::Float64, 3, ByteOrder::Little).unwrap();
     let error = pipeline.decode(&[0; 3], &DecodeOptions::default()).unwrap_err();
     assert_eq!((error.kind, error.code), (CodecErrorKind::Parameter, "sp_parameters_incomplete"));
+    // Only the encoder has a default for the decimal scale factor.
+    let given =
+        SimplePacking { sp_reference_value: Some(1.0), sp_binary_scale_factor: Some(0), ..SimplePacking::bits(8) };
+    for (decimal, complete) in [(None, false), (Some(0), true)] {
+        let stages = Stages {
+            encoding: Encoding::SimplePacking(SimplePacking { sp_decimal_scale_factor: decimal, ..given }),
+            ..Stages::default()
+        };
+        let pipeline = Pipeline::new(stages, DType::Float64, 3, ByteOrder::Little).unwrap();
+        assert!(pipeline.encode(&floats(3, ByteOrder::Little), 1).is_ok());
+        let decoded = pipeline.decode(&[0; 3], &DecodeOptions::default());
+        assert_eq!(
+            decoded.as_ref().map_err(|error| error.code).err(),
+            (!complete).then_some("sp_parameters_incomplete")
+        );
+    }
     let mut with_nan = floats(3, ByteOrder::Little);
     with_nan[8..16].copy_from_slice(&f64::NAN.to_le_bytes());
     assert_eq!(pipeline.encode(&with_nan, 1).unwrap_err().code, "nan_not_allowed");

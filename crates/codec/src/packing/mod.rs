@@ -46,7 +46,7 @@ impl Request {
                 if !reference.is_finite() {
                     return Err(bad_reference(reference));
                 }
-                Ok(Some(Packing { bits, reference, binary, decimal: self.sp_decimal_scale_factor }))
+                Ok(Some(Packing { bits, reference, binary, decimal: self.sp_decimal_scale_factor.unwrap_or(0) }))
             }
             (Some(_), None) | (None, Some(_)) => Err(Self::incomplete()),
         }
@@ -79,7 +79,7 @@ impl Packing {
 
     fn from_values(request: Request, values: &[u8], order: ByteOrder, threads: usize) -> Result<Self, CodecError> {
         let bits = request.checked_bits()?;
-        let decimal = request.sp_decimal_scale_factor;
+        let decimal = request.sp_decimal_scale_factor.unwrap_or(0);
         let constant = |reference: f64| Self { bits, reference, binary: 0, decimal };
         let Some(first) = values.first_chunk::<8>() else { return Ok(constant(0.0)) };
         if bits == 0 {
@@ -154,7 +154,7 @@ impl Packing {
     pub const fn to_request(&self) -> Request {
         Request {
             sp_bits_per_value: self.bits as u64,
-            sp_decimal_scale_factor: self.decimal,
+            sp_decimal_scale_factor: Some(self.decimal),
             sp_reference_value: Some(self.reference),
             sp_binary_scale_factor: Some(self.binary),
         }

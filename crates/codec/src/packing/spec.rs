@@ -9,8 +9,8 @@ use fw_tensor::DType;
 pub struct SimplePacking {
     /// Bits per value, 0 to 64.
     pub sp_bits_per_value: u64,
-    /// Decimal scale factor; 0 unless given.
-    pub sp_decimal_scale_factor: i32,
+    /// Decimal scale factor; encoding takes 0 unless it is given, decoding needs it.
+    pub sp_decimal_scale_factor: Option<i32>,
     /// Reference value; goes together with the binary scale factor. Decoding needs both.
     pub sp_reference_value: Option<f64>,
     /// Binary scale factor; goes together with the reference value.
@@ -22,7 +22,7 @@ impl SimplePacking {
     pub const fn bits(bits: u64) -> Self {
         Self {
             sp_bits_per_value: bits,
-            sp_decimal_scale_factor: 0,
+            sp_decimal_scale_factor: None,
             sp_reference_value: None,
             sp_binary_scale_factor: None,
         }
@@ -83,7 +83,7 @@ impl CodecSpec for SimplePacking {
     fn read(params: &Params<'_>) -> Result<Self, ParamError> {
         Ok(Self {
             sp_bits_per_value: params.required(&BITS, params.integer(&BITS)?)?,
-            sp_decimal_scale_factor: params.integer(&DECIMAL)?.unwrap_or(0),
+            sp_decimal_scale_factor: params.integer(&DECIMAL)?,
             sp_reference_value: params.float(&REFERENCE)?,
             sp_binary_scale_factor: params.integer(&BINARY)?,
         })
@@ -91,7 +91,9 @@ impl CodecSpec for SimplePacking {
 
     fn write(&self, put: &mut dyn FnMut(&'static Key, Param<'_>)) {
         put(&BITS, Param::Integer(self.sp_bits_per_value.into()));
-        put(&DECIMAL, Param::Integer(self.sp_decimal_scale_factor.into()));
+        if let Some(decimal) = self.sp_decimal_scale_factor {
+            put(&DECIMAL, Param::Integer(decimal.into()));
+        }
         if let Some(reference) = self.sp_reference_value {
             put(&REFERENCE, Param::Float(reference));
         }
@@ -110,7 +112,7 @@ const BITS: Key = Key::new(
 const DECIMAL: Key = Key::new(
     "sp_decimal_scale_factor",
     KeyKind::Integer,
-    Need::Default("0 (written down)"),
+    Need::Default("0 (written down; decoding needs it)"),
     "Values are scaled by this power of ten before they are packed.",
 );
 const REFERENCE: Key = Key::new(

@@ -83,7 +83,12 @@ fn worked_examples() {
     assert_eq!(packed, [0x06, 0x65, 0x9a, 0xb3, 0x30, 0x00]);
     assert_eq!(unpack(&packing, &packed, 4), [249.999609375, 251.300390625, 252.6998046875, 249.9]);
 
-    let given = Request { sp_reference_value: Some(250.0), sp_binary_scale_factor: Some(-6), ..Request::bits(8) };
+    let given = Request {
+        sp_reference_value: Some(250.0),
+        sp_binary_scale_factor: Some(-6),
+        sp_decimal_scale_factor: Some(0),
+        ..Request::bits(8)
+    };
     let packing = given.complete().unwrap().unwrap();
     assert_eq!(pack(&packing, &values, 1), [0x00, 0x53, 0xad, 0x00]);
     assert_eq!(packing.to_request(), given);
@@ -118,7 +123,7 @@ fn refusals_name_the_reason() {
     assert_eq!(code(&[0.0, 1e-100], Request::bits(16)), "sp_binary_scale_factor_range");
     assert_eq!(code(&[-1e308, 1e308], Request::bits(16)), "sp_binary_scale_factor_range");
     assert_eq!(
-        code(&[0.0, 1.0], Request { sp_decimal_scale_factor: 100, ..Request::bits(16) }),
+        code(&[0.0, 1.0], Request { sp_decimal_scale_factor: Some(100), ..Request::bits(16) }),
         "sp_binary_scale_factor_range"
     );
     assert_eq!(code(&[1.0], Request { sp_reference_value: Some(1.0), ..Request::bits(8) }), "sp_parameters_incomplete");
@@ -146,7 +151,7 @@ fn refusals_name_the_reason() {
 fn extreme_scales_never_fail_on_decode() {
     for (binary, decimal) in [(i32::MIN, i32::MAX), (i32::MAX, i32::MIN), (5000, 400), (-5000, -400)] {
         let request = Request {
-            sp_decimal_scale_factor: decimal,
+            sp_decimal_scale_factor: Some(decimal),
             sp_reference_value: Some(1.0),
             sp_binary_scale_factor: Some(binary),
             ..Request::bits(12)
@@ -186,7 +191,7 @@ proptest! {
         // Values and packed bytes begin anywhere in memory.
         let memory = [vec![0xff; offset], bytes(&values, order)].concat();
         let raw = &memory[offset..];
-        let request = Request { sp_decimal_scale_factor: decimal, ..Request::bits(bits) };
+        let request = Request { sp_decimal_scale_factor: Some(decimal), ..Request::bits(bits) };
         let packing = Packing::derive(request, raw, order, 1).unwrap();
         let mut packed = vec![0xee; offset + packing.packed_len(values.len() as u64).unwrap() as usize];
         packing.pack(raw, order, 1, &mut packed[offset..]).unwrap();
