@@ -84,6 +84,55 @@ fn the_end_magic_inside_a_payload_does_not_end_a_message() {
     assert_eq!(lens, [message.len() as u64; 2]);
 }
 
+/// TG-4.5: padding counts from the start of a frame. Frames that stand elsewhere than at multiples of eight were passed over.
+#[test]
+fn frames_that_are_not_aligned_are_found() {
+    for (name, message) in ten_kinds() {
+        let expected = decode(&message, &DecodeOptions::default()).unwrap();
+        for shift in 1..8_u64 {
+            let mut shifted = message.clone();
+            shifted.splice(24..24, vec![0; shift as usize]);
+            let (len, end) = (shifted.len() as u64, shifted.len());
+            // Messages that were streamed do not say their length in front.
+            if message[16..24] != [0; 8] {
+                shifted[16..24].copy_from_slice(&len.to_be_bytes());
+            }
+            let footer = u64::from_be_bytes(shifted[end - 24..end - 16].try_into().unwrap());
+            shifted[end - 24..end - 16].copy_from_slice(&(footer + shift).to_be_bytes());
+            shifted[end - 16..end - 8].copy_from_slice(&len.to_be_bytes());
+            let found =
+                decode(&shifted, &DecodeOptions::default()).unwrap_or_else(|error| panic!("{name} + {shift}: {error}"));
+            assert_eq!(found.metadata, expected.metadata, "{name} + {shift}");
+            assert_eq!(found.objects.len(), expected.objects.len(), "{name} + {shift}");
+            for (found, expected) in found.objects.iter().zip(&expected.objects) {
+                assert_eq!(
+                    (&found.descriptor, &found.bytes),
+                    (&expected.descriptor, &expected.bytes),
+                    "{name} + {shift}"
+                );
+            }
+        }
+    }
+}
+
+/// TG-4.5: what the reference finds in messages of that kind.
+#[test]
+fn messages_with_shifted_frames_have_all_objects_and_metadata() {
+    let read = |name: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+        decode(&std::fs::read(path).unwrap(), &DecodeOptions::default())
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    let message = read("repro_shift5.tgm");
+    assert_eq!(message.objects.iter().map(|object| object.bytes.len()).collect::<Vec<_>>(), [5, 5]);
+    let message = read("objects-differ.tgm");
+    assert_eq!(message.objects.len(), 2);
+    assert_eq!(message.metadata.get("run").as_i64(), Some(7));
+    let message = read("metadata-differs.tgm");
+    assert_eq!(message.objects.len(), 1);
+    assert_eq!(message.metadata.get_at(0, "fixture.msg_index").as_i64(), Some(0));
+}
+
 /// TG-4.5: frames that follow each other without padding were lost without an error.
 #[test]
 fn unpadded_frames_are_read() {

@@ -3,10 +3,8 @@
 use crate::describe::cbor::Plain;
 use crate::describe::{Index, Value};
 use crate::frame::FrameRef;
-use crate::wire::{
-    ALIGNMENT, FRAME_END, FRAME_HEADER_LEN, FrameHeader, FrameType, MessageFlags, PREAMBLE_LEN, Preamble,
-};
-use fw_bytes::{Limits, Span, align_up};
+use crate::wire::{FRAME_END, FRAME_HEADER_LEN, FrameHeader, FrameType, MessageFlags, PREAMBLE_LEN, Preamble};
+use fw_bytes::{Limits, Span};
 
 /// The metadata of the objects of a message as they stand in its header.
 ///
@@ -72,7 +70,7 @@ fn frame(bytes: &[u8], start: u64, wanted: FrameType) -> Option<(&[u8], u64)> {
     let frame = FrameRef::of(start, header);
     let end = frame.end_marker().slice_of(bytes, 0)?;
     let body = frame.body().slice_of(bytes, 0).filter(|_| end == FRAME_END)?;
-    Some((body, align_up(frame.end(), ALIGNMENT)?))
+    Some((body, frame.next_start()?))
 }
 
 /// The entries of the objects in the body of a metadata frame, all of which is in its usual form.

@@ -47,9 +47,12 @@ impl FrameRef {
         Span { start: self.start, end: self.end() }
     }
 
-    /// Where the next frame should begin.
+    /// Where the next frame should begin: padding is counted from the start of this frame (TG-4.5).
     pub const fn next_start(&self) -> Option<u64> {
-        align_up(self.end(), ALIGNMENT)
+        match align_up(self.header.length, ALIGNMENT) {
+            Some(padded) => self.start.checked_add(padded),
+            None => None,
+        }
     }
 
     /// What it is.

@@ -239,7 +239,7 @@ fn plausible(spans: &[Span], preamble: &Preamble, length: u64, at: &FrameRef, li
         if !fits || span.start < expected || (exact && span.start != expected) {
             return None;
         }
-        expected = align_up(span.end, ALIGNMENT)?;
+        expected = span.start.checked_add(align_up(span.len(), ALIGNMENT)?)?;
         exact = !preceders;
     }
     let footers = MessageFlags::FOOTER_METADATA | MessageFlags::FOOTER_INDEX | MessageFlags::FOOTER_HASHES;

@@ -44,10 +44,15 @@ pub struct Walk {
     gap: Option<Span>,
 }
 
+/// Where the next frame is looked for. Each place remembers the first one, behind which a search begins.
 #[derive(Clone, Copy, Debug)]
 enum Seek {
-    Aligned,
-    Exact,
+    /// After the padding of the last frame, which is counted from its start.
+    Padded(u64),
+    /// At the next multiple of eight of the message, where that is another place.
+    Aligned(u64),
+    /// Right after the last frame.
+    Exact(u64),
     From(u64),
 }
 
@@ -71,7 +76,7 @@ impl Walk {
     }
 
     const fn new(end: End, unknown: UnknownFrames) -> Self {
-        let (position, seek) = (PREAMBLE_LEN, Seek::Aligned);
+        let (position, seek) = (PREAMBLE_LEN, Seek::Padded(PREAMBLE_LEN));
         Self { position, seek, end, unknown, pending: None, passed: false, gap: None }
     }
 
@@ -109,9 +114,9 @@ impl Walk {
         }
         loop {
             let candidate = match self.seek {
-                Seek::Aligned => align_up(self.position, ALIGNMENT).unwrap_or(u64::MAX),
-                Seek::Exact => self.position,
-                Seek::From(position) => position,
+                Seek::Padded(position) | Seek::From(position) => position,
+                Seek::Aligned(_) => self.aligned(),
+                Seek::Exact(_) => self.position,
             };
             let limit = self.limit();
             let room = limit.saturating_sub(candidate);
@@ -133,13 +138,15 @@ impl Walk {
                 }
             }
             match self.seek {
-                Seek::Aligned if candidate != self.position => self.seek = Seek::Exact,
+                Seek::Padded(first) if first != self.aligned() => self.seek = Seek::Aligned(first),
+                Seek::Padded(first) | Seek::Aligned(first) if candidate != self.position => {
+                    self.seek = Seek::Exact(first);
+                }
                 // Without a known end, a search could run into the next message.
                 _ if matches!(self.end, End::Open(_)) => return self.lost(),
-                // Both near places are no frame; the reference goes on behind the aligned one.
-                Seek::Aligned | Seek::Exact => {
-                    let aligned = align_up(self.position, ALIGNMENT).unwrap_or(u64::MAX);
-                    self.seek = Seek::From(aligned.saturating_add(1));
+                // No frame at the near places; the reference goes on after the first one.
+                Seek::Padded(first) | Seek::Aligned(first) | Seek::Exact(first) => {
+                    self.seek = Seek::From(first.saturating_add(1));
                 }
                 Seek::From(_) if look == 0 => {
                     self.note_gap(limit);
@@ -163,6 +170,10 @@ impl Walk {
                 }
             }
         }
+    }
+
+    fn aligned(&self) -> u64 {
+        align_up(self.position, ALIGNMENT).unwrap_or(u64::MAX)
     }
 
     /// Notes what was passed over up to `end`, when it is more than padding.
@@ -224,7 +235,7 @@ impl Walk {
         self.note_gap(frame.start());
         self.pending = None;
         self.position = frame.end();
-        self.seek = Seek::Aligned;
+        self.seek = Seek::Padded(frame.next_start().unwrap_or(u64::MAX));
         Ok(Step::Done(WalkEvent::Frame(frame)))
     }
 }

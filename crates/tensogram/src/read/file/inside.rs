@@ -7,8 +7,9 @@
 //! of the file. What is written behind remains is there to the end of the file, or to the next remains.
 
 use crate::error::Result;
-use crate::wire::{ALIGNMENT, FRAME_HEADER_LEN, FrameContent, FrameHeader, MAGIC, PREAMBLE_LEN, Preamble};
-use fw_bytes::{Span, align_up};
+use crate::frame::FrameRef;
+use crate::wire::{FRAME_HEADER_LEN, FrameContent, FrameHeader, MAGIC, PREAMBLE_LEN, Preamble};
+use fw_bytes::Span;
 use fw_source::ReadAt;
 
 /// Takes those out of `found` that are part of an unfinished message, and returns them. `found` are the messages of
@@ -73,9 +74,7 @@ fn broken_frame(source: &(impl ReadAt + ?Sized), start: u64, at: u64, budget: &m
             let holds = header.frame_type.content() == Some(FrameContent::Object);
             return Ok(holds.then_some(Span::new(position, end)));
         }
-        // Frames are aligned in their message, wherever that stands.
-        let next = end.checked_sub(start).and_then(|end| align_up(end, ALIGNMENT)?.checked_add(start));
-        let Some(next) = next else { return Ok(None) };
+        let Some(next) = FrameRef::of(position, header).next_start() else { return Ok(None) };
         position = next;
     }
     Ok(None)
