@@ -28,9 +28,7 @@ pub fn convert(
         let message = format!("{}: the output format is not clear from the name", output.display());
         ConvertError::unsupported("unknown_format", message)
     })?;
-    if let (Ok(from), Ok(to)) = (input.canonicalize(), output.canonicalize())
-        && from == to
-    {
+    if fw_source::same_file(input, output) {
         let message = format!("{}: input and output are the same file; name another output", output.display());
         return Err(ConvertError::unsupported("same_file", message));
     }

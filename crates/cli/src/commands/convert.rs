@@ -111,7 +111,7 @@ fn wants_bytes(args: &Convert) -> bool {
 
 /// The bytes of a recording, without times.
 fn to_bytes(args: &Convert, input: &Input) -> Result<Outcome> {
-    unclaimed(&args.output, args.force)?;
+    unclaimed(&args.output, args.force, &[input.path()])?;
     let mut capture = Capture::open(input.path())?;
     let mut out = AtomicFile::create(&args.output)?;
     let mut bytes = 0;
@@ -152,7 +152,7 @@ fn to_frames(args: &Convert, input: &Input) -> Result<Outcome> {
         }
         None => {}
     }
-    unclaimed(&args.output, args.force)?;
+    unclaimed(&args.output, args.force, &[input.path()])?;
     match columns_to_frames(input.path(), &args.output) {
         Ok(done) => captured(args, &done, None),
         Err(error) => input.named(error),

@@ -34,7 +34,7 @@ pub(super) fn run(args: &Convert, input: &Input) -> Result<Outcome> {
         }
     };
     let compiled = match &args.schema {
-        Some(path) => schema::compiled(path, args.packing)?,
+        Some(path) => schema::compiled(path, &args.packing)?,
         None => schema::recorded(&Recording::open(input.path())?)?,
     };
     let schema = match compiled {
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Convert, input: &Input) -> Result<Outcome> {
                     Usage("--time is for MCAP, Parquet, Arrow and CSV: columns keep every field".to_owned()).into()
                 );
             }
-            unclaimed(&args.output, args.force)?;
+            unclaimed(&args.output, args.force, &reads(args, input))?;
             match capture_to_columns(capture, &args.output, &schema, &options) {
                 Ok(done) => {
                     let statistics = statistics(args, input, &schema, &options)?;
@@ -120,6 +120,11 @@ fn tell(args: &Convert, done: &Done) -> Result<Outcome> {
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
 }
 
+/// The files that a conversion reads.
+fn reads<'a>(args: &'a Convert, input: &'a Input) -> Vec<&'a Path> {
+    std::iter::once(input.path()).chain(args.schema.as_deref()).collect()
+}
+
 fn tables(
     args: &Convert,
     input: &Input,
@@ -129,7 +134,7 @@ fn tables(
     format: &dyn TableFormat,
 ) -> Result<Outcome> {
     for (_, file) in table_files(&args.output, schema, &options.messages) {
-        unclaimed(&file, args.force)?;
+        unclaimed(&file, args.force, &reads(args, input))?;
     }
     let enums = if args.enum_numbers { EnumStyle::Numbers } else { EnumStyle::Names };
     let done = match frames_to_tables(capture, &args.output, schema, options, enums, format) {
@@ -170,7 +175,7 @@ fn telemetry(
         CaptureTarget::Csv => return tables(args, input, capture, schema, options, &Csv::default()),
         CaptureTarget::Mcap => {}
     }
-    unclaimed(&args.output, args.force)?;
+    unclaimed(&args.output, args.force, &reads(args, input))?;
     let done = match capture_to_mcap(capture, &args.output, schema, options) {
         Ok(done) => done,
         Err(error) => return input.named(ConvertError::from(error)),
@@ -216,7 +221,7 @@ pub(super) fn from_mcap(args: &Convert, input: &Input) -> Result<Outcome> {
     if let Some(option) = args.capture_option() {
         return Err(Usage(format!("{option} is for struct-frame captures; {} is an MCAP file", input.name())).into());
     }
-    unclaimed(&args.output, args.force)?;
+    unclaimed(&args.output, args.force, &reads(args, input))?;
     let done = match framewright::telemetry::mcap_to_columns(input.path(), &args.output) {
         Ok(done) => done,
         Err(error) => return input.named(ConvertError::from(error)),

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
             Usage("--json requires --output FILE: the frames would go to standard output as well".to_owned()).into()
         );
     }
-    let schema = match schema::compiled(&args.schema, args.packing)? {
+    let schema = match schema::compiled(&args.schema, &args.packing)? {
         Ok(schema) => schema,
         Err(faults) => return schema::refused("encode", args.json, &faults),
     };
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
         out.flush()?;
         return Ok(Outcome::Fine);
     };
-    super::unclaimed(path, args.force)?;
+    super::unclaimed(path, args.force, &[&args.file, &args.schema])?;
     // Lines may be typed.
     let _progress = (!live).then(|| Progress::of(&name));
     let mut out = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);

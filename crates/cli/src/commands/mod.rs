@@ -44,6 +44,7 @@ use crate::opened::Opened;
 use crate::render::Progress;
 use crate::terminal::Terminal;
 use anyhow::Result;
+use framewright::source::same_file;
 use std::path::Path;
 
 /// Runs a command.
@@ -129,10 +130,14 @@ pub(crate) fn print_report(command: &str, ok: bool, mut report: serde_json::Valu
     print(&format!("{}\n", exit::object_text(command, &report)))
 }
 
-/// An output that is there already is replaced only on request, and a folder never.
-fn unclaimed(output: &Path, force: bool) -> Result<()> {
+/// An output that exists is replaced only on request; a directory, and a file that the command reads, never.
+fn unclaimed(output: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
     if output.is_dir() {
         return Err(Usage(format!("{}: is a directory; name a file to write", output.display())).into());
+    }
+    if inputs.iter().any(|input| same_file(input, output)) {
+        let text = format!("{}: input and output are the same file; name another output", output.display());
+        return Err(Usage(text).into());
     }
     if !force && output.exists() {
         return Err(Usage(format!("{}: already exists; use --force to overwrite it", output.display())).into());

@@ -112,13 +112,14 @@ impl Chosen {
 /// Refuses outputs that exist, and two objects in one file, before anything is written.
 fn unclaimed(args: &Plot, chosen: &[Chosen]) -> Result<()> {
     let mut taken = HashSet::new();
+    let inputs: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
     for path in chosen.iter().filter_map(Chosen::output) {
         if !taken.insert(path) {
             let text =
                 format!("{}: two objects would be written to this file; use more keys in --output", path.display());
             return Err(Usage(text).into());
         }
-        super::unclaimed(path, args.force)?;
+        super::unclaimed(path, args.force, &inputs)?;
     }
     Ok(())
 }

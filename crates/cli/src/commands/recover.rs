@@ -2,7 +2,7 @@
 
 use super::{print, print_report};
 use crate::args::Recover;
-use crate::exit::{Failure, Outcome, Usage, aside};
+use crate::exit::{Failure, Outcome, aside};
 use crate::input::Input;
 use crate::render::{Progress, count, shown, size};
 use anyhow::Result;
@@ -18,11 +18,7 @@ pub(crate) fn run(args: &Recover) -> Result<Outcome> {
 }
 
 fn recover(args: &Recover, input: &Input) -> Result<Outcome> {
-    if same_file(input.path(), &args.output) {
-        let text = format!("{}: is the damaged file itself; choose another output", args.output.display());
-        return Err(Usage(text).into());
-    }
-    super::unclaimed(&args.output, args.force)?;
+    super::unclaimed(&args.output, args.force, &[input.path()])?;
     let mut options = RecoverOptions::default();
     if args.unverified {
         options.unverified = Unverified::Keep;
@@ -78,8 +74,4 @@ fn summary(recovery: &Recovery, output: &Path) -> String {
         number(MessageState::Rebuilt),
         number(MessageState::Partial),
     )
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

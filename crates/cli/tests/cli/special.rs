@@ -252,3 +252,40 @@ fn frames_come_from_devices_and_pipes() {
     assert_eq!(run.text(), "");
     assert!(!run.err.contains("is a device"), "{}", run.err);
 }
+
+/// Every command that writes a file, given a file that it reads as its output by any name: nothing is changed.
+#[cfg(unix)]
+#[test]
+fn what_a_command_reads_is_never_its_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::copy(vectors("tensogram").join("multi_three.tgm"), at("x.tgm")).unwrap();
+    std::fs::write(at("s.sf"), "package p; message M { option msgid = 1; uint8 a = 1; }").unwrap();
+    std::fs::write(at("x.jsonl"), "{\"message\": \"M\", \"values\": {\"a\": 1}}\n").unwrap();
+    fine(folder.path(), "encode x.jsonl -s s.sf -p standard -o x.bin");
+    for name in ["x.tgm", "x.jsonl", "x.bin", "s.sf"] {
+        std::os::unix::fs::symlink(at(name), at(&format!("link-{name}"))).unwrap();
+        std::fs::hard_link(at(name), at(&format!("hard-{name}"))).unwrap();
+    }
+    let before = |name: &str| std::fs::read(at(name)).unwrap();
+    let files: Vec<(&str, Vec<u8>)> = ["x.tgm", "x.jsonl", "x.bin", "s.sf"].map(|name| (name, before(name))).into();
+    for (line, output) in [
+        ("encode --force x.jsonl -s s.sf -p standard -o", "x.jsonl"),
+        ("encode --force x.jsonl -s s.sf -p standard -o", "s.sf"),
+        ("convert --force x.bin -s s.sf -p standard --to tensogram", "x.bin"),
+        ("convert --force x.bin -s s.sf -p standard --to tensogram", "s.sf"),
+        ("convert --force --to tensogram x.tgm", "x.tgm"),
+        ("recover --force x.tgm -o", "x.tgm"),
+        ("plot x.tgm -m 0 --force -o", "x.tgm"),
+        ("merge --force x.tgm x.tgm -o", "x.tgm"),
+        ("reshuffle --force x.tgm -o", "x.tgm"),
+        ("recode --force --compress zstd x.tgm -o", "x.tgm"),
+        ("copy --force x.tgm -o", "x.tgm"),
+    ] {
+        for output in [output.to_owned(), format!("./{output}"), format!("link-{output}"), format!("hard-{output}")] {
+            let run = fw(folder.path(), &format!("{line} {output}"));
+            assert_eq!(run.code, 2, "fw {line} {output}: {}", run.err);
+            assert!(files.iter().all(|(name, bytes)| before(name) == *bytes), "fw {line} {output}");
+        }
+    }
+}
