@@ -81,7 +81,11 @@ fn parameters_of_pre_encoded_payloads() {
         encode_pre_encoded(&GlobalMetadata::default(), &[(descriptor, &[1, 2, 3, 4])], &options())
     };
     assert_eq!(store(&packed).unwrap_err().class(), "Metadata", "a packed payload needs its scale");
-    let whole = packed.with_param("sp_reference_value", 1.0).with_param("sp_binary_scale_factor", 0);
+    let without_decimal = packed.with_param("sp_reference_value", 1.0).with_param("sp_binary_scale_factor", 0);
+    let message = store(&without_decimal).unwrap();
+    let error = decode(&message, &DecodeOptions::default()).unwrap_err();
+    assert_eq!((error.class(), error.code()), ("Metadata", "sp_parameters_incomplete"), "the default is the encoder's");
+    let whole = without_decimal.with_param("sp_decimal_scale_factor", 0);
     let message = store(&whole).unwrap();
     let values = decode(&message, &DecodeOptions::default()).unwrap().objects;
     let expected: Vec<u8> = [2.0f64, 3.0, 4.0, 5.0].iter().flat_map(|value| value.to_ne_bytes()).collect();

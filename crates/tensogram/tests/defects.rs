@@ -121,14 +121,13 @@ fn messages_with_shifted_frames_have_all_objects_and_metadata() {
     let read = |name: &str| {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
         decode(&std::fs::read(path).unwrap(), &DecodeOptions::default())
-            .unwrap_or_else(|error| panic!("{name}: {error}"))
     };
-    let message = read("repro_shift5.tgm");
+    let message = read("repro_shift5.tgm").unwrap();
     assert_eq!(message.objects.iter().map(|object| object.bytes.len()).collect::<Vec<_>>(), [5, 5]);
-    let message = read("objects-differ.tgm");
-    assert_eq!(message.objects.len(), 2);
-    assert_eq!(message.metadata.get("run").as_i64(), Some(7));
-    let message = read("metadata-differs.tgm");
+    // **We:** a lost frame between them, here the index, leaves the numbers of objects uncertain.
+    let error = read("objects-differ.tgm").unwrap_err();
+    assert_eq!((error.class(), error.code()), ("Framing", "frame_chain_broken"));
+    let message = read("metadata-differs.tgm").unwrap();
     assert_eq!(message.objects.len(), 1);
     assert_eq!(message.metadata.get_at(0, "fixture.msg_index").as_i64(), Some(0));
 }
