@@ -7,6 +7,7 @@ use anyhow::Result;
 use crate::arrows;
 use crate::clauses;
 use crate::context::{Context, Package};
+use crate::dist;
 use crate::outcome::Outcome;
 use crate::process::{check, tee, tee_both};
 use crate::tools;
@@ -42,6 +43,7 @@ pub(crate) const STEPS: &[Step] = &[
         about: "the Python package, installed with pip and tested beside the reference",
         run: package,
     },
+    Step { name: "dist", about: "the archive for users has a manual page for every command", run: dist::check },
     Step { name: "golden", about: "what our encoders write, byte by byte", run: golden },
     Step { name: "conformance", about: "every vector manifest of the project", run: conformance },
     Step { name: "matrix", about: "generated code of every language, against the vectors and each other", run: matrix },
