@@ -145,7 +145,7 @@ fn draw(args: &Plot, format: PlotFormat, opened: &Opened, chosen: &Chosen) -> Re
         "message": record.index(),
         "object": object,
         "name": record.name(*object),
-        "kind": kind_name(picture.kind()),
+        "kind": picture.kind().name(),
         "coastlines": picture.grid().is_some() && !args.no_coast,
         "notes": picture.notes(),
     })))
@@ -279,12 +279,4 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     file.write_all(bytes).with_context(|| path.display().to_string())?;
     file.commit().with_context(|| path.display().to_string())?;
     Ok(())
-}
-
-const fn kind_name(kind: PictureKind) -> &'static str {
-    match kind {
-        PictureKind::HeatMap => "heatmap",
-        PictureKind::Lines => "line",
-        _ => "histogram",
-    }
 }
