@@ -22,6 +22,14 @@ use std::rc::Rc;
 pub(crate) fn run(args: &Plot) -> Result<Outcome> {
     let format = format(args)?;
     let target = Target::of(args)?;
+    let is_picture = |word: &PathBuf| {
+        let ending = word.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+        matches!(ending.as_deref(), Some("png" | "svg")) && !word.exists()
+    };
+    if let Some(word) = args.files.iter().find(|word| is_picture(word)) {
+        let name = word.display();
+        return Err(Usage(format!("{name}: does not exist\nhint: name the picture with --output {name}")).into());
+    }
     let inputs = Inputs::of(&args.files)?;
     let mut answers = Answers::new("plot", args.json, &inputs);
     let progress = Progress::of("plot");
