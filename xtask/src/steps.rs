@@ -177,21 +177,21 @@ fn package(context: &mut Context) -> Result<Outcome> {
 }
 
 fn golden(context: &mut Context) -> Result<Outcome> {
-    let (output, status) = tee(context.conformance().args(["golden", "--quiet"]))?;
-    Ok(Outcome::from_closing_line(&output, status.success()))
+    let (output, errors, status) = tee_both(context.conformance().args(["golden", "--quiet"]))?;
+    Ok(Outcome::from_closing_line(&output, status.success()).because(&errors))
 }
 
 fn conformance(context: &mut Context) -> Result<Outcome> {
-    let (output, status) = tee(context.conformance().arg("--quiet"))?;
-    Ok(Outcome::from_closing_line(&output, status.success()))
+    let (output, errors, status) = tee_both(context.conformance().arg("--quiet"))?;
+    Ok(Outcome::from_closing_line(&output, status.success()).because(&errors))
 }
 
 fn matrix(context: &mut Context) -> Result<Outcome> {
     let skip_log = context.target.join("skipped-matrix.txt");
     fs::write(&skip_log, "")?;
     let mut matrix = context.matrix()?;
-    let (output, status) = tee(matrix.env("FW_SKIPPED", &skip_log))?;
-    let mut outcome = Outcome::from_closing_line(&output, status.success());
+    let (output, errors, status) = tee_both(matrix.env("FW_SKIPPED", &skip_log))?;
+    let mut outcome = Outcome::from_closing_line(&output, status.success()).because(&errors);
     outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
     Ok(outcome)
 }
