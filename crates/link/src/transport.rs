@@ -339,7 +339,9 @@ async fn udp(host: &str, port: u16, way: Way) -> io::Result<Transport> {
 fn serial(port: &Serial) -> io::Result<SerialPort> {
     SerialPort::open(&port.path, |mut settings: Settings| {
         settings.set_raw();
-        settings.set_baud_rate(port.baud)?;
+        if let Some(baud) = port.baud {
+            settings.set_baud_rate(baud)?;
+        }
         settings.set_char_size(match port.data {
             5 => CharSize::Bits5,
             6 => CharSize::Bits6,

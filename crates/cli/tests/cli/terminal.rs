@@ -264,3 +264,35 @@ fn waiting_is_shown() {
         assert!(!result.contains("s  standard input") && result.ends_with('\n'), "fw {line}: {text:?}");
     }
 }
+
+/// What is recorded is told while it is, in one row of the terminal; and the live view is drawn again in its place.
+#[cfg(feature = "link")]
+#[test]
+fn recordings_show_how_they_go() {
+    let folder = super::links::folder();
+    let (bytes, _) = super::links::frames(folder.path(), 200);
+    let feed = |pipe: &mut std::process::ChildStdin| {
+        for part in bytes.chunks(200) {
+            pipe.write_all(part).expect("written");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    for (columns, whole) in [(120, true), (30, false)] {
+        let line = format!("record - -s s.sf -p network -o flight{columns}");
+        let words: Vec<&str> = line.split(' ').collect();
+        let shown = on_terminal(folder.path(), &words, columns, &[], feed);
+        let rows: Vec<&str> = shown.split(['\r', '\n']).filter(|row| row.starts_with("recording -  ")).collect();
+        assert!(!rows.is_empty(), "{shown:?}");
+        for row in rows {
+            let row = row.trim_end_matches("\x1b[K");
+            assert!(row.chars().count() < columns.into(), "{row}");
+            assert_eq!(row.contains(" frames  0 gaps") && row.contains("/s"), whole, "{row}");
+        }
+        assert!(shown.ends_with(" s\n") && shown.contains("wrote flight"), "{shown:?}");
+    }
+    let words = ["info", "-", "-s", "s.sf", "-p", "network", "--live", "--every", "200ms"];
+    let shown = on_terminal(folder.path(), &words, 120, &[], feed);
+    assert!(shown.matches("\x1b[H").count() >= 3, "{shown:?}");
+    let last = shown.rsplit("\x1b[H").next().expect("a view");
+    assert!(last.contains("  200 frames  0 gaps (0 missing)  0 bad checksums") && last.contains("Ping"), "{last:?}");
+}
