@@ -58,7 +58,7 @@ public:
 #ifndef __OPTIMIZE_SIZE__
     // True when this byte ends a header that announces the same message as the frame before: all that follows is to wait for
     // its frame.
-    STRUCTFRAME_INLINE bool header_arrives(const std::uint8_t* frame, std::size_t filled, std::uint8_t byte) {
+    STRUCTFRAME_OUTLINE bool header_arrives(const std::uint8_t* frame, std::size_t filled, std::uint8_t byte) {
         if (last_ == nullptr || position_ != 0 || framing_.start_length() != 2 || !is_calm()) {
             return false;
         }
