@@ -54,12 +54,21 @@ const FEATURES_ALONE: &[&str] = &["fw-codec", "fw-tensogram"];
 
 fn fmt(context: &mut Context) -> Result<Outcome> {
     let mut outcome = check(context.cargo().args(["fmt", "--all", "--check"]))?;
-    outcome.add(check(context.cargo().args(["fmt", "--all", "--check", "--manifest-path", "benches/Cargo.toml"]))?);
+    for apart in ["benches/Cargo.toml", "fuzz/Cargo.toml"] {
+        outcome.add(check(context.cargo().args(["fmt", "--all", "--check", "--manifest-path", apart]))?);
+    }
     Ok(outcome)
 }
 
 fn clippy(context: &mut Context) -> Result<Outcome> {
-    check(context.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    let strict = ["--", "-D", "warnings"];
+    let mut lint = context.cargo();
+    let mut outcome = check(lint.args(["clippy", "--quiet", "--workspace", "--all-targets"]).args(strict))?;
+    // The fuzz targets run as tests on their seeds; that they build with the fuzzer is shown here.
+    let mut lint = context.cargo();
+    lint.args(["clippy", "--quiet", "--locked", "--manifest-path", "fuzz/Cargo.toml"]).args(strict);
+    outcome.add(check(&mut lint)?);
+    Ok(outcome)
 }
 
 fn features(context: &mut Context) -> Result<Outcome> {

@@ -265,6 +265,7 @@ fn waiting_is_shown() {
     }
 }
 
+<<<<<<< HEAD
 /// Runs `fw` with a terminal of its own that answers what it is; `None` where `setsid` is missing. What it shows, as bytes.
 fn on_answering_terminal(folder: &Path, line: &str, answer: &'static [u8]) -> Option<Vec<u8>> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
@@ -327,4 +328,36 @@ fn terminals_are_asked_for_sixels() {
         // The answer is read, not shown.
         assert!(!text.contains("[?62"), "{:?}", String::from_utf8_lossy(answer));
     }
+=======
+/// What is recorded is told while it is, in one row of the terminal; and the live view is drawn again in its place.
+#[cfg(feature = "link")]
+#[test]
+fn recordings_show_how_they_go() {
+    let folder = super::links::folder();
+    let (bytes, _) = super::links::frames(folder.path(), 200);
+    let feed = |pipe: &mut std::process::ChildStdin| {
+        for part in bytes.chunks(200) {
+            pipe.write_all(part).expect("written");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    for (columns, whole) in [(120, true), (30, false)] {
+        let line = format!("record - -s s.sf -p network -o flight{columns}");
+        let words: Vec<&str> = line.split(' ').collect();
+        let shown = on_terminal(folder.path(), &words, columns, &[], feed);
+        let rows: Vec<&str> = shown.split(['\r', '\n']).filter(|row| row.starts_with("recording -  ")).collect();
+        assert!(!rows.is_empty(), "{shown:?}");
+        for row in rows {
+            let row = row.trim_end_matches("\x1b[K");
+            assert!(row.chars().count() < columns.into(), "{row}");
+            assert_eq!(row.contains(" frames  0 gaps") && row.contains("/s"), whole, "{row}");
+        }
+        assert!(shown.ends_with(" s\n") && shown.contains("wrote flight"), "{shown:?}");
+    }
+    let words = ["info", "-", "-s", "s.sf", "-p", "network", "--live", "--every", "200ms"];
+    let shown = on_terminal(folder.path(), &words, 120, &[], feed);
+    assert!(shown.matches("\x1b[H").count() >= 3, "{shown:?}");
+    let last = shown.rsplit("\x1b[H").next().expect("a view");
+    assert!(last.contains("  200 frames  0 gaps (0 missing)  0 bad checksums") && last.contains("Ping"), "{last:?}");
+>>>>>>> frames
 }
