@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -116,7 +117,23 @@ def rows(folder: Path) -> Iterator[Row]:
         lambda: other.file_decode_object(0, 4321),
         200,
     )
+    yield from threads()
     yield from codecs()
+
+
+def threads() -> Iterator[Row]:
+    """Two messages by two threads, beside both by one."""
+    field = np.ascontiguousarray(elements("f64 64 MiB"))
+    keys = {"filter": "shuffle", "shuffle_element_size": 8, "compression": "zstd"}
+    message = ours.encode({}, [(described(field, **keys), field)])
+
+    def together() -> None:
+        other = threading.Thread(target=ours.decode, args=(message,))
+        other.start()
+        ours.decode(message)
+        other.join()
+
+    yield Row("decode/shuffle + zstd, 64 MiB twice, by two threads", together, "one thread", lambda: (ours.decode(message), ours.decode(message)), 1.6)
 
 
 def window(folder: Path) -> Iterator[Row]:

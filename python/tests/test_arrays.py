@@ -158,6 +158,17 @@ def test_views_of_a_growing_file(tmp_path):
         file.decode_message(5, copy=False)
 
 
+def test_views_of_a_replaced_file_are_of_the_one_that_was_opened(tmp_path):
+    path, other = tmp_path / "r.tgm", tmp_path / "other.tgm"
+    for name, factor in ((path, 1), (other, 2)):
+        with tensogram.TensogramFile.create(name) as file:
+            file.append({}, [({}, BASE * factor)])
+    file = tensogram.TensogramFile.open(path)
+    other.replace(path)
+    assert np.array_equal(file.decode_message(0, copy=False).objects[0][1], BASE) and np.array_equal(file[0].objects[0][1], BASE)
+    assert np.array_equal(tensogram.TensogramFile.open(path)[0].objects[0][1], BASE * 2)
+
+
 def test_pickles(tmp_path):
     path = tmp_path / "p.tgm"
     file = tensogram.TensogramFile.create(path)
@@ -171,10 +182,39 @@ def test_pickles(tmp_path):
     assert isinstance(message, tensogram.Message)
 
 
+def test_iterators_pickle_with_their_position(tmp_path):
+    path = tmp_path / "i.tgm"
+    file = tensogram.TensogramFile.create(path)
+    for step in range(4):
+        file.append({"k": step}, [({}, BASE)])
+    for made in (lambda: iter(file), lambda: tensogram.iter_messages(path.read_bytes(), verify_hash=True)):
+        messages = made()
+        next(messages)
+        again = pickle.loads(pickle.dumps(messages))
+        assert repr(again) == repr(messages) and len(again) == 3
+        assert [message.metadata["k"] for message in again] == [1, 2, 3] and next(messages).metadata["k"] == 1
+
+    async def act():
+        awaited = await tensogram.AsyncTensogramFile.open(path)
+        return await pickle.loads(pickle.dumps(awaited)).file_decode_object(3, 0)
+
+    assert np.array_equal(asyncio.run(act())["data"], BASE)
+
+
+def test_a_buffer_stays_as_long_as_its_views():
+    buffer = bytearray(tensogram.encode({}, [({}, BASE)]))
+    view = tensogram.decode(buffer, copy=False).objects[0][1]
+    with pytest.raises(BufferError):
+        buffer.clear()
+    assert np.array_equal(view, BASE)
+    del view
+    gc.collect()
+    buffer.clear()
+
+
 @pytest.mark.parametrize("kind", ["path", "file", "object"])
 def test_streams_to_a_sink(tmp_path, kind):
     path = tmp_path / "s.tgm"
-    plain = tmp_path / "plain.tgm"
 
     class Narrow(io.RawIOBase):
         """Takes a few bytes at a time."""
@@ -206,7 +246,6 @@ def test_streams_to_a_sink(tmp_path, kind):
     metadata, [(_, array)] = tensogram.decode(path.read_bytes())
     assert metadata["param"] == "2t" and metadata["k"] == 1 and np.array_equal(array, BASE)
     assert tensogram.validate_file(path, "full")["messages"][0]["issues"] == []
-    del plain
 
 
 def test_streams_are_awaited(tmp_path):

@@ -51,6 +51,22 @@ def test_metadata_and_windows_read_little(large):
     assert part.shape == (16, 16) and bytes_read() - before < MIB
 
 
+PACKED = {"encoding": "simple_packing", "sp_bits_per_value": 16, "compression": "szip", "szip_rsi": 128, "szip_block_size": 16, "szip_flags": 8}
+BLOSC2 = {"compression": "blosc2", "blosc2_codec": "lz4", "blosc2_clevel": 5}
+
+
+@pytest.mark.parametrize("keys", [PACKED, BLOSC2, {"encoding": "simple_packing", "sp_bits_per_value": 12}], ids=["szip", "blosc2", "packed"])
+def test_a_window_of_coded_elements_reads_their_blocks(keys, tmp_path):
+    """Only what holds the elements is read, and so decoded."""
+    path = tmp_path / "coded.tgm"
+    field = np.random.default_rng(4).normal(size=(1024, 2048))
+    fw.save(path, {"z": field}, pipeline=keys)
+    before = bytes_read()
+    part = fw.open(path)["z"][100:116, 1000:1016]
+    assert bytes_read() - before < path.stat().st_size / 8
+    assert np.abs(part - field[100:116, 1000:1016]).max() < 0.01
+
+
 def test_opening_holds_little(large):
     gc.collect()
     before = resident()
@@ -82,7 +98,8 @@ def test_nothing_is_left_behind(tmp_path):
     for _ in range(10_000):
         once()
     gc.collect()
-    assert len(os.listdir("/proc/self/fd")) == files
+    # Earlier tests may have left something that is closed by now.
+    assert len(os.listdir("/proc/self/fd")) <= files
     assert resident() - before < 8 * MIB
 
 

@@ -86,6 +86,31 @@ def test_raw_tensors_are_views_that_outlive_the_file(files, ending, tmp_path):
         fw.open(files["packed"])["f"].numpy(copy=False)
 
 
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_file_that_is_replaced_stays_what_it_was(ending, tmp_path):
+    """Whatever the name stands for by the time that a tensor is read."""
+    path = tmp_path / f"r.{ending}"
+    fw.save(path, {"a": np.arange(100), "b": np.ones(5)})
+    file = fw.open(path)
+    fw.save(path, {"c": np.zeros(3000), "a": np.zeros(100, "i8")})
+    assert np.array_equal(file["a"].numpy(), np.arange(100)) and np.array_equal(file["a"][3:5], [3, 4])
+    if ending != "npz":
+        assert np.array_equal(file["b"].numpy(copy=False), np.ones(5))
+
+
+@pytest.mark.parametrize("ending", ["bt", "safetensors"])
+def test_raw_tensors_of_shards_are_views(ending, tmp_path):
+    fields = {f"t{number}": np.full(100, number, "f4") for number in range(5)}
+    fw.save(tmp_path / f"m.{ending}", fields, max_shard_size=1000)
+    file = fw.open(tmp_path / f"m.{ending}.index.json")
+    views = {name: tensor.numpy(copy=False) for name, tensor in file.items()}
+    del file
+    for path in tmp_path.iterdir():
+        path.unlink()
+    assert all(not view.flags.writeable and view.base is not None and np.array_equal(view, fields[name]) for name, view in views.items())
+    assert sorted(views) == sorted(fields)
+
+
 def test_types_that_numpy_lacks(tmp_path):
     fields = {"b": np.arange(4).astype(ml_dtypes.bfloat16), "q": np.arange(4).astype(ml_dtypes.float8_e4m3fn)}
     path = tmp_path / "t.safetensors"
@@ -268,6 +293,7 @@ def test_commands_return_what_the_command_line_prints(files, tmp_path):
         ("validate", [path], {"mode": "full"}, ["--mode=full"]),
         ("stats", [path], {"histogram": True}, ["--histogram"]),
         ("diff", [path, str(files["bt"])], {"rtol": 0.5}, ["--rtol=0.5"]),
+        ("convert", [path, str(tmp_path / "c.bt")], {"force": True}, ["--force"]),
     ]:
         done = subprocess.run([sys.executable, "-m", "fwright", name, "--json", *words, *args], capture_output=True)
         assert getattr(fw, name)(*args, **options) == json.loads(done.stdout), name

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -190,88 +191,97 @@ def test_what_a_callback_raises_stops_the_work(weights, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-PROGRAMS = {
+WORK = {
     "encode sz3": "tensogram.encode({}, [({'compression': 'sz3', 'sz3_error_bound_mode': 'abs', 'sz3_error_bound': 0.01}, noise(192))])",
     "encode zstd": "tensogram.encode({}, [({'compression': 'zstd', 'zstd_level': 6}, noise(160))])",
     "encode blosc2": "tensogram.encode({}, [({'compression': 'blosc2', 'blosc2_codec': 'zstd', 'blosc2_clevel': 5}, noise(128))])",
-    "many messages": "[tensogram.decode(small) for _ in range(1 << 30)]",
-    "validate": "[tensogram.validate(small, 'full') for _ in range(1 << 30)]",
+    "many messages": "[tensogram.decode(small) for _ in forever]",
+    "validate": "[tensogram.validate(small, 'full') for _ in forever]",
     "digests of weights": "bt.save({'a': np.zeros(64 << 20)}, digest='sha3-256')",
-    "weights read into memory": "[bt.load_file(weights(), mmap=False) for _ in range(1 << 30)]",
-    "weights to a file": "[bt.save_file({'a': noise(64)}, 'stopped.bt') for _ in range(1 << 30)]",
-    "verify": "[bintensors.verify(weights()) for _ in range(1 << 30)]",
-    "frames to columns": "schema().columns(frames(), 'standard')",
+    "weights read into memory": "[bt.load_file(weights, mmap=False) for _ in forever]",
+    "weights to a file": "[bt.save_file({'a': noise(64)}, 'stopped.bt') for _ in forever]",
+    "verify": "[bintensors.verify(weights) for _ in forever]",
+    "save": "[fw.save('stopped.tgm', {'a': noise(64)}, pipeline={'compression': 'zstd'}) for _ in forever]",
+    "read": "[fw.open(weights)['a'].numpy(copy=True) for _ in forever]",
+    "convert": "[fw.convert(weights, 'stopped.npz', force=True) for _ in forever]",
+    "diff": "[fw.diff(weights, weights, rtol=0.1) for _ in forever]",
+    "stats": "[fw.stats(weights, histogram=True) for _ in forever]",
+    "frames to columns": "schema.columns(frames, 'standard')",
     "waiting for the next message": "next(tensogram.TensogramFile.create('followed.tgm').follow())",
     "a server that never answers": "fw.open(silent())",
-    "an awaited server": "tensogram.TensogramFile.open(silent())",
+    "a silent server of messages": "tensogram.TensogramFile.open(silent())",
 }
 
+PROGRAM = """
+    import json, os, signal, socket, sys, threading, time
+    import numpy as np
+    import fwright as fw, fwright.tensogram as tensogram, fwright.bintensors as bintensors, fwright.bintensors.numpy as bt
+    from fwright.structframe import Schema
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_ctrl_c_stops_long_work(name, tmp_path):
-    """A signal in the middle of the work; the time from there to the exception is what counts."""
-    program = f"""
-        import os, signal, socket, sys, threading, time
-        import numpy as np
-        import fwright as fw, fwright.tensogram as tensogram, fwright.bintensors as bintensors, fwright.bintensors.numpy as bt
-        from fwright.structframe import Schema
+    wanted = json.load(sys.stdin)
+    numbers = np.random.default_rng(1).normal(size=192 << 17) if any("noise(" in work for work in wanted.values()) else None
+    noise = lambda mib: numbers[: mib << 17]
+    weights, forever, kept = "w.bt", range(1 << 30), []
+    bt.save_file({"a": np.zeros(8 << 20)}, weights, digest="sha256")
+    schema = Schema.parse("package p; message A { option msgid = 9; uint8 a = 1; }")
+    frames = schema.encode("A", {"a": 7}) * (1 << 24)
+    small = tensogram.encode({}, [({"compression": "zstd"}, np.zeros(1000))])
 
-        def noise(mib):
-            return np.random.default_rng(1).normal(size=mib << 17)
+    def silent():
+        kept.append(socket.socket())
+        kept[-1].bind(("127.0.0.1", 0))
+        kept[-1].listen()
+        return f"http://127.0.0.1:{kept[-1].getsockname()[1]}/x.tgm"
 
-        def silent():
-            server = socket.socket()
-            server.bind(("127.0.0.1", 0))
-            server.listen()
-            globals()["kept"] = server
-            return f"http://127.0.0.1:{{server.getsockname()[1]}}/x.tgm"
+    def interrupt():
+        begun.wait()
+        time.sleep(0.4)
+        sent.append((time.perf_counter(), time.process_time()))
+        os.kill(os.getpid(), signal.SIGINT)
 
-        def weights():
-            if not os.path.exists("w.bt"):
-                bt.save_file({{"a": np.zeros(8 << 20)}}, "w.bt", digest="sha256")
-            return "w.bt"
-
-        def schema():
-            return Schema.parse("package p; message A {{ option msgid = 9; uint8 a = 1; }}")
-
-        def frames():
-            return schema().encode("A", {{"a": 7}}) * (1 << 24)
-
-        small = tensogram.encode({{}}, [({{"compression": "zstd"}}, np.zeros(1000))])
-        work = compile({PROGRAMS[name]!r}.replace("noise(", "prepared("), "work", "eval")
-        made = {{}}
-        prepared = lambda mib: made[mib]
-        if "noise(" in {PROGRAMS[name]!r}:
-            size = int({PROGRAMS[name]!r}.split("noise(")[1].split(")")[0])
-            made[size] = noise(size)
-        if "frames()" in {PROGRAMS[name]!r}:
-            held = frames()
-            frames = lambda: held
-        weights()
-        sent = []
-        def interrupt():
-            time.sleep(0.4)
-            sent.append((time.perf_counter(), time.process_time()))
-            os.kill(os.getpid(), signal.SIGINT)
-        threading.Thread(target=interrupt).start()
+    for name, work in wanted.items():
+        code, sent, begun, took = compile(work, name, "eval"), [], threading.Event(), None
+        thread = threading.Thread(target=interrupt)
+        thread.start()
         try:
-            eval(work)
+            begun.set()
+            eval(code)
+            took = "not stopped" if sent else "finished before the signal"
+            thread.join()
+            time.sleep(0.2)
         except KeyboardInterrupt:
-            print(time.perf_counter() - sent[0][0], time.process_time() - sent[0][1])
-        else:
-            print("finished before the signal" if not sent else "not stopped")
-    """
+            took = took or [time.perf_counter() - sent[0][0], time.process_time() - sent[0][1]]
+        thread.join()
+        print(json.dumps([name, took, sorted(os.listdir("."))]), flush=True)
+"""
+
+
+def interrupted(work, folder):
+    """Seconds from a signal in the middle of each work to the exception: by the clock, and of processors."""
+    words = [sys.executable, "-c", textwrap.dedent(PROGRAM)]
+    done = subprocess.run(words, input=json.dumps(work), capture_output=True, text=True, timeout=300, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return {name: (took, files) for name, took, files in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.fixture(scope="module")
+def all_interrupted(tmp_path_factory):
+    return interrupted(WORK, tmp_path_factory.mktemp("interrupted"))
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_ctrl_c_stops_long_work(name, all_interrupted, tmp_path):
     fastest = []
-    for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+    for attempt in range(3):
+        took, files = all_interrupted[name] if attempt == 0 else interrupted({name: WORK[name]}, tmp_path)[name]
         # Nothing is left of a file that was being written.
-        assert set(os.listdir(tmp_path)) <= {"w.bt", "stopped.bt", "followed.tgm"}
-        if "finished" in done.stdout:
+        assert set(files) <= {"w.bt", "stopped.bt", "stopped.tgm", "stopped.npz", "followed.tgm"}
+        assert took != "not stopped"
+        if isinstance(took, str):
             pytest.skip("this machine does the work before it can be interrupted")
-        # On a loaded machine the clock of the process tells what work did after the signal; waiting costs it nothing.
-        wall, busy = map(float, done.stdout.split())
+        wall, busy = took
         waits = "server" in name or "waiting" in name
+        # On a loaded machine the clock of the process tells what work did after the signal; waiting costs it nothing.
         fastest.append(wall if waits else min(wall, busy))
         # Waiting work is measured by the clock alone, which runs on while others have the processor.
         if fastest[-1] < (2.0 if waits else 0.2):

@@ -199,6 +199,35 @@ def test_reads_through_one_handle_do_not_take_turns(tmp_path):
             assert np.array_equal(found["a"], field) and np.array_equal(found["b"], field), ending
 
 
+@pytest.mark.parametrize("name", [*NAMES, "shards.safetensors.index.json"])
+def test_threads_share_a_handle(folder, name):
+    """Reads of every kind, all at once, each what it would be alone."""
+    path = folder / name
+    for source in (path, path.read_bytes(), io.BytesIO(path.read_bytes())) if not name.endswith(".json") else (path,):
+        file = fw.open(source)
+        start, failures = threading.Barrier(6), []
+
+        def read(seed, file=file, start=start, failures=failures):
+            rng = np.random.default_rng(seed)
+            start.wait()
+            for _ in range(40):
+                try:
+                    key = next(iter(file)) if name.endswith(".npy") else rng.choice(["f", "i"])
+                    field = FIELDS["f" if name.endswith(".npy") else str(key)]
+                    part = tuple(slice(*sorted(rng.integers(0, length + 1, 2)), int(rng.integers(1, 3))) for length in field.shape)
+                    assert np.array_equal(file[key][part], field[part]) and np.array_equal(file[key].numpy(), field)
+                    assert np.array_equal(file[key].numpy(copy=True), field)
+                except BaseException as error:  # noqa: BLE001 - told by the test
+                    failures.append(error)
+
+        threads = [threading.Thread(target=read, args=(seed,)) for seed in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+
+
 def test_two_threads_decode_faster_than_one(tmp_path):
     """Two threads keep 1.6 processors busy, or eight tenths of what two threads of the standard library keep busy just now: other
     programs may be running."""

@@ -17,21 +17,38 @@ import fwright.bintensors
 import fwright.tensogram
 
 
-def test_stubs_and_runtime_agree(tmp_path):
-    allow = tmp_path / "allowed.txt"
+@pytest.fixture(scope="module", autouse=True)
+def stubs(tmp_path_factory):
+    """The comparison of the stubs with the modules: it takes long, so it runs beside the other tests."""
+    folder = tmp_path_factory.mktemp("stubs")
     # NamedTuple in the stub, namedtuple at run time: the same fields, other machinery.
     allowed = ["fwright\\.tensogram\\._message.*", "fwright\\.tensogram\\.Message.*"]
     # Modules for frameworks that are not installed cannot be imported.
     frameworks = {"torch": "torch", "flax": "jax", "mlx": "mlx"}
     allowed += [f"fwright\\.bintensors\\.{name}" for name, needs in frameworks.items() if importlib.util.find_spec(needs) is None]
-    allow.write_text("\n".join(allowed))
-    words = ["mypy.stubtest", "fwright", "--concise", "--ignore-missing-stub", "--allowlist", str(allow), "--ignore-unused-allowlist"]
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "allowed.txt").write_text("\n".join(allowed))
+    words = ["mypy.stubtest", "fwright", "--concise", "--ignore-missing-stub", "--allowlist", "allowed.txt", "--ignore-unused-allowlist"]
+    with subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder) as process:
+        yield process
+        process.kill()
 
 
-def test_the_package_passes_the_strict_checks(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "-p", "fwright"], capture_output=True, text=True, cwd=tmp_path)
+@pytest.fixture(scope="module")
+def strictly(tmp_path_factory):
+    """Runs mypy with the strict checks. What it learns of NumPy is kept between the runs, which takes most of the time."""
+    folder = tmp_path_factory.mktemp("mypy")
+    # The notebook runs without IPython, too.
+    (folder / "mypy.ini").write_text("[mypy]\nstrict = True\n[mypy-IPython.*]\nignore_missing_imports = True\n")
+
+    def run(*words):
+        words = ["--config-file", folder / "mypy.ini", "--cache-dir", folder / "cache", *words]
+        return subprocess.run([sys.executable, "-m", "mypy", *map(str, words)], capture_output=True, text=True, cwd=folder)
+
+    return run
+
+
+def test_the_package_passes_the_strict_checks(strictly):
+    done = strictly("-p", "fwright")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -44,7 +61,7 @@ def test_every_public_name_has_a_stub():
             assert f"class {name}" in text or f"def {name}(" in text or f"{name}:" in text or f" as {name}\n" in text, name
 
 
-def test_a_program_is_checked(tmp_path):
+def test_a_program_is_checked(strictly, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
         "import numpy as np\n"
@@ -69,10 +86,10 @@ def test_a_program_is_checked(tmp_path):
         "data: bytes = schema.encode('Ping', {'seq': 1}, profile='bulk')\n"
         "x = schema.columns(data)['Ping']['seq']\n"
     )
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True, cwd=tmp_path)
+    done = strictly(program)
     assert done.returncode == 0, done.stdout + done.stderr
     program.write_text("import fwright.tensogram as t\nx: int = t.scan(b'')\n")
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True, cwd=tmp_path)
+    done = strictly(program)
     assert done.returncode == 1 and "Incompatible types" in done.stdout
 
 
@@ -106,17 +123,20 @@ def test_examples_of_frameworks_run(module, needs, tmp_path):
     test_examples_run(f"fwright.bintensors.{module}", tmp_path)
 
 
-def test_the_examples_are_checked(tmp_path):
+def test_the_examples_are_checked(strictly, tmp_path):
     """Programs of the documents and of the notebook pass the strict checks that their readers may use."""
     root = pathlib.Path(__file__).resolve().parents[2]
     pages = {page: "\n".join(re.findall(r"```python\n(.*?)```", (root / page).read_text(), re.S)) for page in ("docs/python.md", "python/README.md")}
     for notebook in (root / "docs/notebooks").glob("*.ipynb"):
         cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
         pages[notebook.name] = "\n".join("".join(cell["source"]) for cell in cells)
-    for number, (page, text) in enumerate(pages.items()):
-        program = tmp_path / f"page{number}.py"
+    programs = [tmp_path / f"{page.replace('/', '_').replace('.', '_').replace('-', '_')}.py" for page in pages]
+    for program, text in zip(programs, pages.values()):
         program.write_text(text)
-        # Notebooks and short programs do not annotate their own functions.
-        words = ["mypy", "--strict", "--allow-untyped-defs", "--allow-untyped-calls", "--ignore-missing-imports", str(program)]
-        done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=tmp_path)
-        assert done.returncode == 0, f"{page}: {done.stdout}"
+    done = strictly(*programs)
+    assert done.returncode == 0, done.stdout
+
+
+def test_stubs_and_runtime_agree(stubs):
+    said, _ = stubs.communicate()
+    assert stubs.returncode == 0, said

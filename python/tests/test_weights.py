@@ -290,7 +290,8 @@ def test_nothing_is_left_behind(tmp_path, files):
     for _ in range(10_000):
         once()
     gc.collect()
-    assert len(os.listdir("/proc/self/fd")) == handles
+    # Earlier tests may have left something that is closed by now.
+    assert len(os.listdir("/proc/self/fd")) <= handles
     with open("/proc/self/maps") as maps:
         assert len(maps.readlines()) < mapped + 20
     assert resident() - before < 8 * MIB

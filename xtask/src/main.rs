@@ -7,6 +7,8 @@ mod bench;
 mod clauses;
 mod context;
 mod debian;
+mod dist;
+mod fuzz;
 mod npm;
 mod outcome;
 mod pictures;
@@ -34,9 +36,14 @@ usage: cargo xtask COMMAND
   golden [--update]                our golden bytes, compared; --update rewrites them on purpose
   matrix [--lang LANG]...          generated code of every language against the vectors and each other
   bench [NAME]... [--quick] [--check] [--only TEXT]... [--update]
-                                   our code beside its peers (codecs, files, bintensors, structframe; all when none is
-                                   named); --quick takes a fraction of the time, --check fails when a target is missed,
+                                   our code beside its peers (codecs, files, bintensors, structframe, commands, links, python;
+                                   all when none is named); --quick takes a fraction of the time, --check fails when a target is missed,
                                    --only takes rows whose names contain a text, --update writes docs/benchmarks.md
+  dist [--program FILE]            an archive of fw, its manual pages and completions, in target/dist; of a release build
+                                   with all features, or of a program that is built already
+  fuzz [TARGET]... [--seconds N] [--list]
+                                   the fuzz targets (all when none is named), each for N seconds (60); what it finds is
+                                   kept in target/fuzz
   pictures                         the pictures of the documents, drawn again by fw
   venv                             set up the Python environment that interop tests use, print its interpreter
 ";
@@ -75,6 +82,8 @@ fn run() -> Result<ExitCode> {
             let status = runner.args(args.raw_args()?).status()?;
             Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
         }
+        "dist" => dist::main(&context, args),
+        "fuzz" => fuzz::main(&context, args),
         "pictures" => pictures::main(&context),
         "venv" => {
             let environment = context.python()?;

@@ -93,6 +93,16 @@ impl Outcome {
         outcome
     }
 
+    /// What a program that failed said last on its error output, where nothing else names what failed.
+    pub(crate) fn because(mut self, errors: &str) -> Self {
+        if self.failed > 0 && self.failures.is_empty() {
+            let lines: Vec<&str> = errors.lines().collect();
+            let last = lines.get(lines.len().saturating_sub(FAILURE_LINES)..).unwrap_or_default();
+            self.failures.extend(Some(last.join("\n")).filter(|text| !text.is_empty()));
+        }
+        self
+    }
+
     fn verdict(&self) -> &'static str {
         match (self.failed, self.passed, self.skipped.len()) {
             (1.., _, _) => "FAILED",
@@ -175,6 +185,15 @@ mod tests {
     #[test]
     fn a_broken_build_is_a_failure_though_nothing_was_counted() {
         assert_eq!(Outcome::from_harness_output("", false).failed, 1);
+    }
+
+    #[test]
+    fn a_program_that_counted_nothing_is_told_by_its_last_errors() {
+        let errors: String = (0..30).map(|line| format!("line {line}\n")).collect();
+        let outcome = Outcome::from_closing_line("", false).because(&errors);
+        assert!(outcome.failures[0].starts_with("line 10\n") && outcome.failures[0].ends_with("line 29"));
+        assert!(Outcome::from_success(true).because(&errors).failures.is_empty());
+        assert!(Outcome::from_success(false).because("").failures.is_empty());
     }
 
     #[test]

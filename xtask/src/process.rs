@@ -10,8 +10,11 @@ use crate::outcome::Outcome;
 /// Runs a command with its output going to ours: one check that passes when it exits with 0.
 pub(crate) fn check(command: &mut Command) -> Result<Outcome> {
     announce(command);
-    let status = command.status().with_context(|| format!("cannot start {:?}", command.get_program()))?;
-    Ok(Outcome::from_success(status.success()))
+    let mut child =
+        command.stderr(Stdio::piped()).spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let errors = child.stderr.take().expect("error output was piped above");
+    let kept = copied(errors, std::io::stderr())?;
+    Ok(Outcome::from_success(child.wait()?.success()).because(&kept))
 }
 
 /// Runs a command, shows its standard output while it comes and returns it with how that ended.

@@ -7,6 +7,7 @@ use anyhow::Result;
 use crate::arrows;
 use crate::clauses;
 use crate::context::{Context, Package};
+use crate::dist;
 use crate::outcome::Outcome;
 use crate::process::{check, tee, tee_both};
 use crate::tools;
@@ -42,6 +43,7 @@ pub(crate) const STEPS: &[Step] = &[
         about: "the Python package, installed with pip and tested beside the reference",
         run: package,
     },
+    Step { name: "dist", about: "the archive for users has a manual page for every command", run: dist::check },
     Step { name: "golden", about: "what our encoders write, byte by byte", run: golden },
     Step { name: "conformance", about: "every vector manifest of the project", run: conformance },
     Step { name: "matrix", about: "generated code of every language, against the vectors and each other", run: matrix },
@@ -52,12 +54,21 @@ const FEATURES_ALONE: &[&str] = &["fw-codec", "fw-tensogram"];
 
 fn fmt(context: &mut Context) -> Result<Outcome> {
     let mut outcome = check(context.cargo().args(["fmt", "--all", "--check"]))?;
-    outcome.add(check(context.cargo().args(["fmt", "--all", "--check", "--manifest-path", "benches/Cargo.toml"]))?);
+    for apart in ["benches/Cargo.toml", "fuzz/Cargo.toml"] {
+        outcome.add(check(context.cargo().args(["fmt", "--all", "--check", "--manifest-path", apart]))?);
+    }
     Ok(outcome)
 }
 
 fn clippy(context: &mut Context) -> Result<Outcome> {
-    check(context.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    let strict = ["--", "-D", "warnings"];
+    let mut lint = context.cargo();
+    let mut outcome = check(lint.args(["clippy", "--quiet", "--workspace", "--all-targets"]).args(strict))?;
+    // The fuzz targets run as tests on their seeds; that they build with the fuzzer is shown here.
+    let mut lint = context.cargo();
+    lint.args(["clippy", "--quiet", "--locked", "--manifest-path", "fuzz/Cargo.toml"]).args(strict);
+    outcome.add(check(&mut lint)?);
+    Ok(outcome)
 }
 
 fn features(context: &mut Context) -> Result<Outcome> {
@@ -175,21 +186,21 @@ fn package(context: &mut Context) -> Result<Outcome> {
 }
 
 fn golden(context: &mut Context) -> Result<Outcome> {
-    let (output, status) = tee(context.conformance().args(["golden", "--quiet"]))?;
-    Ok(Outcome::from_closing_line(&output, status.success()))
+    let (output, errors, status) = tee_both(context.conformance().args(["golden", "--quiet"]))?;
+    Ok(Outcome::from_closing_line(&output, status.success()).because(&errors))
 }
 
 fn conformance(context: &mut Context) -> Result<Outcome> {
-    let (output, status) = tee(context.conformance().arg("--quiet"))?;
-    Ok(Outcome::from_closing_line(&output, status.success()))
+    let (output, errors, status) = tee_both(context.conformance().arg("--quiet"))?;
+    Ok(Outcome::from_closing_line(&output, status.success()).because(&errors))
 }
 
 fn matrix(context: &mut Context) -> Result<Outcome> {
     let skip_log = context.target.join("skipped-matrix.txt");
     fs::write(&skip_log, "")?;
     let mut matrix = context.matrix()?;
-    let (output, status) = tee(matrix.env("FW_SKIPPED", &skip_log))?;
-    let mut outcome = Outcome::from_closing_line(&output, status.success());
+    let (output, errors, status) = tee_both(matrix.env("FW_SKIPPED", &skip_log))?;
+    let mut outcome = Outcome::from_closing_line(&output, status.success()).because(&errors);
     outcome.skipped.extend(fs::read_to_string(&skip_log)?.lines().map(str::to_owned));
     Ok(outcome)
 }

@@ -71,3 +71,12 @@ uint64_t our_c_chunked_small(const uint8_t *bytes, size_t len, size_t chunk) {
     sf_stream_feed(&stream, bytes + at, len - at < chunk ? len - at : chunk, add_small, &sum);
   return sum;
 }
+
+uint64_t our_c_bytewise_small(const uint8_t *bytes, size_t len) {
+  static uint8_t held[1024];
+  SfStream stream;
+  uint64_t sum = 0;
+  sf_stream_init(&stream, SF_STANDARD, &Bench_lookup, held, sizeof held);
+  for (size_t i = 0; i < len; i++) sf_stream_feed(&stream, bytes + i, 1, add_small, &sum);
+  return sum;
+}

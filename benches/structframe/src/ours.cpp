@@ -76,3 +76,14 @@ extern "C" uint64_t our_cpp_chunked_small(const uint8_t *bytes, size_t len, size
   for (size_t at = 0; at < len; at += chunk) stream.feed(bytes + at, len - at < chunk ? len - at : chunk, add);
   return sum;
 }
+
+extern "C" uint64_t our_cpp_bytewise_small(const uint8_t *bytes, size_t len) {
+  Stream<1024> stream(standard, bench::lookup);
+  uint64_t sum = 0;
+  const auto add = [&sum](const Event &event) {
+    bench::Small message;
+    if (read(message, standard, event) == Status::Ok) sum += uint64_t(message.stamp) + message.status;
+  };
+  for (size_t i = 0; i < len; i++) stream.feed(bytes + i, 1, add);
+  return sum;
+}

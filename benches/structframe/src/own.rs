@@ -9,6 +9,7 @@ unsafe extern "C" {
     fn our_c_parse_small(bytes: *const u8, len: usize) -> u64;
     fn our_c_frames_large(bytes: *const u8, len: usize) -> u64;
     fn our_c_parse_large(bytes: *const u8, len: usize) -> u64;
+    fn our_c_bytewise_small(bytes: *const u8, len: usize) -> u64;
     fn our_c_chunked_small(bytes: *const u8, len: usize, chunk: usize) -> u64;
     fn our_cpp_small_messages(images: *const u8, count: usize) -> *const c_void;
     fn our_cpp_large_messages(images: *const u8, count: usize) -> *const c_void;
@@ -17,6 +18,7 @@ unsafe extern "C" {
     fn our_cpp_parse_small(bytes: *const u8, len: usize) -> u64;
     fn our_cpp_frames_large(bytes: *const u8, len: usize) -> u64;
     fn our_cpp_parse_large(bytes: *const u8, len: usize) -> u64;
+    fn our_cpp_bytewise_small(bytes: *const u8, len: usize) -> u64;
     fn our_cpp_chunked_small(bytes: *const u8, len: usize, chunk: usize) -> u64;
 }
 
@@ -72,6 +74,8 @@ wrap! {
     parse_small_cpp = our_cpp_parse_small;
     frames_large_cpp = our_cpp_frames_large;
     parse_large_cpp = our_cpp_parse_large;
+    bytewise_small_c = our_c_bytewise_small;
+    bytewise_small_cpp = our_cpp_bytewise_small;
     |
     chunked_small_c = our_c_chunked_small;
     chunked_small_cpp = our_cpp_chunked_small;

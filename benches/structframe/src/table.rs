@@ -9,8 +9,6 @@ pub(crate) enum Aim {
     Times(f64),
     /// We want not to be slower.
     Even,
-    /// Shown, not promised; a decision record says why.
-    Shown,
 }
 
 /// A peer: its name, what we want, and its work.
@@ -58,10 +56,7 @@ impl Table {
             let found = settled(self.options.again(), target, || duel(self.effort, &mut ours, &mut *work));
             print(row, name, target, &limit, &found);
             let name = format!("{} beside {name}", row.what);
-            match aim {
-                Aim::Shown => self.check.shown(&name, &found),
-                Aim::Times(_) | Aim::Even => self.check.duel(&name, &found, target, None),
-            }
+            self.check.duel(&name, &found, target, None);
         }
     }
 }

@@ -55,7 +55,7 @@ impl Ending {
 
 enum Source {
     Pipe(Stdin),
-    /// A terminal, a FIFO or a socket: what is read may be all there is for a while.
+    /// A FIFO, a socket or a device that is no serial port: what is read may be all there is for a while.
     Device(File),
     /// A file or a recording.
     Capture(Capture),
@@ -108,9 +108,10 @@ impl Feed {
         let path = match input::word(path) {
             input::Word::Link(address) => {
                 #[cfg(feature = "link")]
-                return Ok(feed(address.to_owned(), Source::Link(crate::links::LinkFeed::open(address)?)));
+                return crate::links::LinkFeed::open(&address)
+                    .map(|link| feed(address.into_owned(), Source::Link(link)));
                 #[cfg(not(feature = "link"))]
-                return Err(input::no_links(address));
+                return Err(input::no_links(&address));
             }
             input::Word::Path(path) => path,
         };

@@ -9,6 +9,7 @@ use framewright::convert::{Format, TensorFile};
 use framewright::recording::is_recording;
 use framewright::source::{FileSource, ReadAt, TemporaryDirectory};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -49,12 +50,12 @@ impl Input {
         let path = match word(file) {
             Word::Link(address) => {
                 #[cfg(feature = "link")]
-                return crate::links::spool(address).and_then(|recording| {
+                return crate::links::spool(&address).and_then(|recording| {
                     let recorded = recording.path().join(crate::links::SPOOL);
-                    Self::copied("link", address.to_owned(), |copy| Ok(std::fs::rename(recorded, copy)?))
+                    Self::copied("link", address.into_owned(), |copy| Ok(std::fs::rename(recorded, copy)?))
                 });
                 #[cfg(not(feature = "link"))]
-                return Err(no_links(address));
+                return Err(no_links(&address));
             }
             Word::Path(path) => path,
         };
@@ -248,18 +249,41 @@ pub(crate) enum Word<'a> {
     /// A file or directory.
     Path(&'a Path),
     /// The address of a link.
-    Link(&'a str),
+    Link(Cow<'a, str>),
 }
 
-/// Tells addresses of links from paths; `file:x` is the path `x`.
+/// Tells addresses of links from paths; `file:x` is the path `x`, and the path of a serial port is its address.
 pub(crate) fn word(word: &Path) -> Word<'_> {
     // As `fw_link::Address::is_link`, which is not there without the feature.
     let Some(text) = word.to_str() else { return Word::Path(word) };
     match text.split_once(':') {
         Some(("file", path)) if !path.starts_with("//") => Word::Path(Path::new(path)),
-        Some(("serial" | "tcp" | "tcp-listen" | "udp" | "ws" | "ws-listen", _)) => Word::Link(text),
+        Some(("serial" | "tcp" | "tcp-listen" | "udp" | "ws" | "ws-listen", _)) => Word::Link(text.into()),
+        _ if cfg!(feature = "link") && is_serial_port(word) && !text.contains('?') => {
+            Word::Link(format!("serial:{text}?baud=keep&retry=never").into())
+        }
         _ => Word::Path(word),
     }
+}
+
+/// The address that a word stands for where nothing but a link will do.
+#[cfg(feature = "link")]
+pub(crate) fn address(text: &str) -> Cow<'_, str> {
+    match word(Path::new(text)) {
+        Word::Link(address) => address,
+        Word::Path(_) => text.into(),
+    }
+}
+
+/// Whether a path leads to a serial port or another terminal, which must not be read line by line. By name: to open a port may
+/// reset the board behind it.
+fn is_serial_port(path: &Path) -> bool {
+    let is_device =
+        |path: &Path| std::fs::metadata(path).is_ok_and(|found| matches!(Kind::of(found.file_type()), Kind::Device));
+    // Names such as /dev/serial/by-id/… are links.
+    let Some(path) = path.canonicalize().ok().filter(|path| is_device(path)) else { return false };
+    let starts = |name: &str| ["tty", "cu.", "rfcomm"].iter().any(|start| name.starts_with(start));
+    path.starts_with("/dev/pts") || path.file_name().and_then(|name| name.to_str()).is_some_and(starts)
 }
 
 /// This build knows no links.

@@ -55,12 +55,12 @@ where
         }
         // Programs that ask for JSON get it, whatever is wrong.
         Err(mut error) if error.use_stderr() && words.iter().any(|word| word == "--json") => {
-            advise(&mut error, &named_command(&words));
+            advise(&mut error, &named_command(&words), &words);
             exit::tell(&named_command(&words), Voice::Json, &misused(&error));
             2
         }
         Err(mut error) => {
-            advise(&mut error, &named_command(&words));
+            advise(&mut error, &named_command(&words), &words);
             // Help or usage; where it cannot be written, the exit code still tells.
             let _ = error.print();
             u8::try_from(error.exit_code()).unwrap_or(2)
@@ -148,22 +148,78 @@ fn misused(error: &clap::Error) -> serde_json::Value {
     fault
 }
 
-/// Says where an option of other commands is found in this one.
-fn advise(error: &mut clap::Error, command: &str) {
-    use clap::error::{ContextKind, ContextValue};
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
-    let tip = match (option.as_str(), command) {
+/// Says how something is done here that other programs, or other commands, do otherwise.
+fn advise(error: &mut clap::Error, command: &str, words: &[OsString]) {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let tip = match error.kind() {
+        ErrorKind::UnknownArgument => of(ContextKind::InvalidArg).and_then(|option| elsewhere(command, option)),
+        ErrorKind::InvalidSubcommand => of(ContextKind::InvalidSubcommand).and_then(foreign).map(str::to_owned),
+        ErrorKind::MissingRequiredArgument => left_out(command, words).map(str::to_owned),
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+}
+
+/// Where an option of other commands is found in this one.
+fn elsewhere(command: &str, option: &str) -> Option<String> {
+    Some(match (option, command) {
         ("-o" | "--output", "set" | "copy" | "convert" | "recode") => {
             format!("name the output after the input: 'fw {command} FILE OUTPUT'")
         }
         ("-t" | "--tensor", "ls" | "get" | "stats" | "dump" | "set" | "copy" | "split" | "merge" | "recode") => {
             "select a tensor by its name with '--where name=NAME'".to_owned()
         }
-        _ => return,
-    };
-    if error.kind() == clap::error::ErrorKind::UnknownArgument {
-        error.remove(ContextKind::SuggestedArg);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        (name, "cat") if !name.starts_with('-') => format!("choose a tensor by its name with '--tensor {name}'"),
+        _ => return None,
+    })
+}
+
+/// What is done here by a command of another name.
+fn foreign(name: &str) -> Option<&'static str> {
+    let (_, tip) = FOREIGN.iter().find(|(names, _)| names.contains(&name))?;
+    Some(tip)
+}
+
+/// Names that people try, and what they look for.
+const FOREIGN: &[(&[&str], &str)] = &[
+    (
+        &["keys", "meta", "metadata", "header", "show", "print"],
+        "'fw dump FILE' prints every key, 'fw get FILE -p KEYS' values",
+    ),
+    (&["watch", "tail", "follow"], "'tail -c +1 -f FILE | fw ls -' lists a growing file"),
+    (&["list"], "'fw ls FILE' lists what a file holds"),
+    (
+        &["export", "extract", "save"],
+        "'fw cat' writes one tensor, 'fw copy -w' what is selected, 'fw convert' a whole file",
+    ),
+    (&["filter", "select", "grep", "find"], "'fw ls -w' lists what is selected, 'fw copy -w' copies it"),
+    (&["delete", "rm", "remove"], "'fw set -d KEY' deletes a key, 'fw copy -w' leaves out what is not selected"),
+    (&["compare", "cmp"], "'fw diff FIRST SECOND' compares files"),
+    (&["check", "verify", "test"], "'fw validate FILE' checks a file"),
+    (&["join", "concat"], "'fw merge FILES -o OUTPUT' makes one message of many files"),
+    (&["repair", "fix", "rescue"], "'fw recover FILE -o OUTPUT' saves what is intact"),
+    (&["draw", "view", "image", "picture"], "'fw plot FILE' draws a tensor"),
+    (&["compress", "pack", "reencode"], "'fw recode FILE OUTPUT' codes objects anew"),
+];
+
+/// What was probably meant by a command line that lacks something.
+fn left_out(command: &str, words: &[OsString]) -> Option<&'static str> {
+    let is_assignment =
+        |word: &OsString| word.to_str().is_some_and(|word| !word.starts_with('-') && word.contains('='));
+    match command {
+        "get" => Some("'fw dump FILE' prints every key"),
+        "set" if words.iter().any(is_assignment) => {
+            Some("give each change its own --set (-s): 'fw set -s KEY=VALUE FILE OUTPUT'")
+        }
+        _ => None,
     }
 }
 

@@ -364,7 +364,7 @@ fn rust() -> Option<PathBuf> {
     fs::copy(program("peer.rs"), folder.join("src/main.rs")).unwrap();
     let manifest = format!(
         "[package]\nname = \"links-peer\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[features]\nserde = []\n\n\
-         [lints.rust]\ndead_code = \"allow\"\n\n\
+         [lints.rust]\nwarnings = \"deny\"\n\n\
          [dependencies]\nfw-structframe = {{ path = {:?}, features = [\"std\"] }}\n",
         root.join("crates/structframe").canonicalize().unwrap()
     );

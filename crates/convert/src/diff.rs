@@ -145,7 +145,6 @@ impl DiffRow {
 /// How a tensor compares.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Comparison {
     /// The same bits.
     Identical,

@@ -36,7 +36,7 @@ pub struct LineWriter<'f, 's> {
     /// Messages that frames carry, by id.
     messages: Vec<Known<'s>>,
     /// Keys of every message of the schema: fields, then unions, each with its comma and colon.
-    keys: Vec<Vec<Vec<u8>>>,
+    keys: Vec<Vec<Key>>,
     /// The fixed layout of a payload that has another.
     image: Vec<u8>,
 }
@@ -67,7 +67,7 @@ impl<'f, 's> LineWriter<'f, 's> {
                 let mut key = if index == 0 { Vec::new() } else { b",".to_vec() };
                 json(&mut key, name);
                 key.push(b':');
-                key
+                Key::new(&key)
             };
             names.enumerate().map(key).collect()
         });
@@ -82,7 +82,7 @@ impl<'f, 's> LineWriter<'f, 's> {
         let at = self.messages.binary_search_by_key(&frame.id, |known| known.id);
         if let Some(known) = at.ok().and_then(|at| self.messages.get(at)) {
             out.extend_from_slice(b"{\"at\":");
-            json(out, &frame.span.start);
+            decimal(out, frame.span.start);
             if let Some(received) = received {
                 out.extend_from_slice(b",\"received\":");
                 json(out, received);
@@ -92,13 +92,13 @@ impl<'f, 's> LineWriter<'f, 's> {
             let Header { sequence, system, component } = frame.header;
             if framing.has_sequence() {
                 out.extend_from_slice(b",\"sequence\":");
-                json(out, &sequence);
+                decimal(out, sequence.into());
             }
             if framing.has_system() {
                 out.extend_from_slice(b",\"system\":");
-                json(out, &system);
+                decimal(out, system.into());
                 out.extend_from_slice(b",\"component\":");
-                json(out, &component);
+                decimal(out, component.into());
             }
             if frame.recovered {
                 out.extend_from_slice(b",\"recovered\":true");
@@ -125,7 +125,7 @@ impl<'f, 's> LineWriter<'f, 's> {
 
 struct Printer<'a, 's> {
     codec: &'a Codec<'s>,
-    keys: &'a [Vec<Vec<u8>>],
+    keys: &'a [Vec<Key>],
     enums: EnumStyle,
 }
 
@@ -134,7 +134,7 @@ impl<'s> Printer<'_, 's> {
         let mut keys = self.keys.get(message.index.get()).map_or(&[][..], Vec::as_slice).iter();
         out.push(b'{');
         for (field, key) in message.fields.iter().zip(keys.by_ref()) {
-            out.extend_from_slice(key);
+            key.append(out);
             let bytes = part(image, field.offset, field.size);
             match field.ty {
                 Type::One(element) => self.element(element, bytes, out)?,
@@ -152,7 +152,7 @@ impl<'s> Printer<'_, 's> {
             }
         }
         for (union, key) in message.unions.iter().zip(keys) {
-            out.extend_from_slice(key);
+            key.append(out);
             self.union(union, image, out)?;
         }
         out.push(b'}');
@@ -168,8 +168,13 @@ impl<'s> Printer<'_, 's> {
                 let schema: &'s Schema = self.codec.schema();
                 let name = schema[index].name_of(byte).filter(|_| self.enums == EnumStyle::Names);
                 match name {
-                    Some(name) => json(out, name),
-                    None => json(out, &byte),
+                    // An identifier has nothing that JSON escapes.
+                    Some(name) => {
+                        out.push(b'"');
+                        out.extend_from_slice(name.as_bytes());
+                        out.push(b'"');
+                    }
+                    None => decimal(out, byte.into()),
                 }
             }
             Element::Message(index) => {
@@ -199,14 +204,14 @@ impl<'s> Printer<'_, 's> {
     #[inline]
     fn scalar(&self, scalar: Scalar, bytes: &[u8], out: &mut Vec<u8>) {
         match scalar {
-            Scalar::Uint8 => json(out, &u8::from_le_bytes(fixed(bytes))),
-            Scalar::Uint16 => json(out, &u16::from_le_bytes(fixed(bytes))),
-            Scalar::Uint32 => json(out, &u32::from_le_bytes(fixed(bytes))),
-            Scalar::Int8 => json(out, &i8::from_le_bytes(fixed(bytes))),
-            Scalar::Int16 => json(out, &i16::from_le_bytes(fixed(bytes))),
-            Scalar::Int32 => json(out, &i32::from_le_bytes(fixed(bytes))),
-            Scalar::Uint64 => quoted(out, &u64::from_le_bytes(fixed(bytes))),
-            Scalar::Int64 => quoted(out, &i64::from_le_bytes(fixed(bytes))),
+            Scalar::Uint8 => decimal(out, u8::from_le_bytes(fixed(bytes)).into()),
+            Scalar::Uint16 => decimal(out, u16::from_le_bytes(fixed(bytes)).into()),
+            Scalar::Uint32 => decimal(out, u32::from_le_bytes(fixed(bytes)).into()),
+            Scalar::Int8 => signed(out, i8::from_le_bytes(fixed(bytes)).into()),
+            Scalar::Int16 => signed(out, i16::from_le_bytes(fixed(bytes)).into()),
+            Scalar::Int32 => signed(out, i32::from_le_bytes(fixed(bytes)).into()),
+            Scalar::Uint64 => quoted(out, |out| decimal(out, u64::from_le_bytes(fixed(bytes)))),
+            Scalar::Int64 => quoted(out, |out| signed(out, i64::from_le_bytes(fixed(bytes)))),
             Scalar::Bool => out.extend_from_slice(if fixed::<1>(bytes) == [0] { b"false" } else { b"true" }),
             Scalar::Float => match f32::from_le_bytes(fixed(bytes)) {
                 value if value.is_finite() => json(out, &value),
@@ -241,7 +246,7 @@ impl<'s> Printer<'_, 's> {
             None if tag == 0 => out.extend_from_slice(b"null"),
             None => {
                 out.extend_from_slice(b"{\"unknown_discriminator\":");
-                json(out, &tag);
+                decimal(out, tag.into());
                 out.extend_from_slice(b",\"region\":");
                 hex(out, region);
                 out.push(b'}');
@@ -257,11 +262,88 @@ fn json<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     let _ = serde_json::to_writer(out, value);
 }
 
-fn quoted<T: serde::Serialize>(out: &mut Vec<u8>, value: &T) {
+fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(b'"');
-    json(out, value);
+    write(out);
     out.push(b'"');
 }
+
+/// The key of a field. It is copied at one length, which takes two stores where a copy of any length is a call, and cut.
+#[derive(Debug)]
+struct Key {
+    head: [u8; KEY_LEN],
+    len: usize,
+    rest: Vec<u8>,
+}
+
+/// Longer than most keys.
+const KEY_LEN: usize = 24;
+
+impl Key {
+    fn new(bytes: &[u8]) -> Self {
+        let (start, rest) = bytes.split_at(bytes.len().min(KEY_LEN));
+        let mut head = [0; KEY_LEN];
+        head.iter_mut().zip(start).for_each(|(to, from)| *to = *from);
+        Self { head, len: start.len(), rest: rest.to_vec() }
+    }
+
+    #[inline]
+    fn append(&self, out: &mut Vec<u8>) {
+        let end = out.len() + self.len;
+        out.extend_from_slice(&self.head);
+        out.truncate(end);
+        if !self.rest.is_empty() {
+            out.extend_from_slice(&self.rest);
+        }
+    }
+}
+
+/// Appends a number as `serde_json` spells it, two digits at a time, copied as keys are.
+#[inline]
+fn decimal(out: &mut Vec<u8>, value: u64) {
+    let (mut text, mut at, mut rest) = ([0; 2 * LONGEST], LONGEST, value);
+    let mut put = |at: usize, digit: u8| {
+        if let Some(place) = text.get_mut(at) {
+            *place = digit;
+        }
+    };
+    while rest >= 10 {
+        let [tens, ones] = PAIRS.get((rest % 100) as usize).copied().unwrap_or_default();
+        at -= 2;
+        put(at, tens);
+        put(at + 1, ones);
+        rest /= 100;
+    }
+    if rest > 0 || value == 0 {
+        at -= 1;
+        put(at, b'0' + rest as u8);
+    }
+    let end = out.len() + (LONGEST - at);
+    out.extend_from_slice(text.get(at..).and_then(<[u8]>::first_chunk::<LONGEST>).unwrap_or(&[b'0'; LONGEST]));
+    out.truncate(end);
+}
+
+#[inline]
+fn signed(out: &mut Vec<u8>, value: i64) {
+    if value < 0 {
+        out.push(b'-');
+    }
+    decimal(out, value.unsigned_abs());
+}
+
+/// Digits of the largest number, and one to make pairs of.
+const LONGEST: usize = 20;
+
+/// `00` to `99`.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
 
 fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -281,4 +363,38 @@ fn not_finite(out: &mut Vec<u8>, value: f64, usual: bool, bytes: &[u8]) {
 /// The first bytes of a field; the layout made sure that they are there.
 fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_serde_spells_them() {
+        let powers = (0..20).flat_map(|power| {
+            let power = 10_u64.pow(power);
+            [power - 1, power, power + 1, 2 * (power / 2), power.wrapping_mul(11) / 7]
+        });
+        for value in powers.chain([u64::MAX, u64::MAX - 1, 1 << 63]).chain(0..1200) {
+            let mut text = b"x".to_vec();
+            decimal(&mut text, value);
+            text.push(b' ');
+            for value in [value as i64, (value as i64).wrapping_neg()] {
+                signed(&mut text, value);
+                text.push(b' ');
+            }
+            let wanted = format!("x{value} {} {} ", value as i64, (value as i64).wrapping_neg());
+            assert_eq!(String::from_utf8(text).unwrap(), wanted);
+        }
+    }
+
+    #[test]
+    fn keys_of_every_length() {
+        for len in 0..60 {
+            let key: Vec<u8> = (0..len).map(|at| b'a' + at % 26).collect();
+            let mut out = b"before".to_vec();
+            Key::new(&key).append(&mut out);
+            assert_eq!(out, [b"before", &key[..]].concat());
+        }
+    }
 }

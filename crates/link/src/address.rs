@@ -12,7 +12,7 @@ use std::time::Duration;
 /// use fw_link::{Address, Endpoint};
 ///
 /// let address: Address = "serial:/dev/ttyUSB0?baud=921600&parity=even".parse()?;
-/// assert!(matches!(&address.endpoint, Endpoint::Serial(port) if port.baud == 921_600));
+/// assert!(matches!(&address.endpoint, Endpoint::Serial(port) if port.baud == Some(921_600)));
 /// let error = "tcp:robot".parse::<Address>().unwrap_err();
 /// assert_eq!(error.to_string(), "tcp:robot: missing port; expected tcp:HOST:PORT");
 /// # Ok::<(), fw_link::LinkError>(())
@@ -55,8 +55,8 @@ pub enum Endpoint {
 pub struct Serial {
     /// The device, such as `/dev/ttyUSB0` or `COM3`.
     pub path: PathBuf,
-    /// Bits per second.
-    pub baud: u32,
+    /// Bits per second; `None` leaves the port as it is set.
+    pub baud: Option<u32>,
     /// Data bits, 5 to 8.
     pub data: u8,
     /// The parity bit.
@@ -158,8 +158,14 @@ impl FromStr for Address {
         }
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let mut retry = None;
-        let mut port =
-            Serial { path: place.into(), baud: 115_200, data: 8, parity: Parity::None, stop: 1, hardware_flow: false };
+        let mut port = Serial {
+            path: place.into(),
+            baud: Some(115_200),
+            data: 8,
+            parity: Parity::None,
+            stop: 1,
+            hardware_flow: false,
+        };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let refused = |expected: &str| wrong(format!("{key}={value}: expected {expected}"));
@@ -168,9 +174,10 @@ impl FromStr for Address {
                     let parsed = parse_retry(value);
                     retry = Some(parsed.ok_or_else(|| refused("never, forever or a duration such as 30s"))?);
                 }
+                ("baud", "serial") if value == "keep" => port.baud = None,
                 ("baud", "serial") => {
                     let baud = value.parse().ok().filter(|baud| (1..=MAX_BAUD).contains(baud));
-                    port.baud = baud.ok_or_else(|| refused("1 to 20000000"))?;
+                    port.baud = Some(baud.ok_or_else(|| refused("1 to 20000000, or keep"))?);
                 }
                 ("data", "serial") => {
                     let data = value.parse().ok().filter(|data| (5..=8).contains(data));
@@ -299,7 +306,12 @@ mod tests {
         let Endpoint::Serial(port) = of("serial:COM3?baud=9600&data=7&parity=odd&stop=2&flow=hardware") else {
             panic!()
         };
-        assert_eq!((port.baud, port.data, port.parity, port.stop, port.hardware_flow), (9600, 7, Parity::Odd, 2, true));
+        assert_eq!(
+            (port.baud, port.data, port.parity, port.stop, port.hardware_flow),
+            (Some(9600), 7, Parity::Odd, 2, true)
+        );
+        let Endpoint::Serial(port) = of("serial:/dev/ttyS0?baud=keep") else { panic!() };
+        assert_eq!(port.baud, None);
         assert_eq!("tcp:a:1?retry=2s".parse::<Address>().unwrap().retry, Some(Retry::For(Duration::from_secs(2))));
     }
 

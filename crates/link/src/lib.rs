@@ -38,6 +38,8 @@ mod queue; // between the thread that reads and its consumer
 mod transport; // sockets, ports and files
 mod input; // reading
 mod output; // writing
+#[cfg(feature = "testing")]
+pub mod testing; // peers that are made of bytes
 
 pub use address::{Address, Endpoint, Parity, Retry, Serial, duration};
 pub use batch::{Batch, Chunk, Event};

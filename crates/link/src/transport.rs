@@ -9,7 +9,7 @@ use socket2::{SockRef, TcpKeepalive};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{self, Message, protocol::WebSocketConfig};
@@ -228,7 +228,11 @@ async fn read_udp(socket: &UdpSocket, connection: u32, queue: &Queue) -> Result<
     }
 }
 
-async fn read_ws(mut socket: WebSocketStream<TcpStream>, connection: u32, queue: &Queue) -> Result<(), Stop> {
+async fn read_ws(
+    mut socket: WebSocketStream<impl AsyncRead + AsyncWrite + Unpin>,
+    connection: u32,
+    queue: &Queue,
+) -> Result<(), Stop> {
     let mut local = Batch::default();
     loop {
         let mut next = socket.next().await;
@@ -339,7 +343,9 @@ async fn udp(host: &str, port: u16, way: Way) -> io::Result<Transport> {
 fn serial(port: &Serial) -> io::Result<SerialPort> {
     SerialPort::open(&port.path, |mut settings: Settings| {
         settings.set_raw();
-        settings.set_baud_rate(port.baud)?;
+        if let Some(baud) = port.baud {
+            settings.set_baud_rate(baud)?;
+        }
         settings.set_char_size(match port.data {
             5 => CharSize::Bits5,
             6 => CharSize::Bits6,
@@ -365,6 +371,30 @@ async fn patiently<T>(work: impl Future<Output = T>) -> io::Result<T> {
             format!("the other side did not answer within {} s", PATIENCE.as_secs()),
         )
     })
+}
+
+/// Reads what a WebSocket peer would send, without a socket: with `greet` its handshake first. For tests.
+#[cfg(feature = "testing")]
+pub(crate) fn read_peer(role: tungstenite::protocol::Role, greet: bool, bytes: &[u8], queue: &Queue) {
+    use tungstenite::protocol::Role;
+    // A peer waits for the answer to its handshake before it goes on.
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(bytes.len(), |at| at + 4);
+    let (head, rest) = bytes.split_at(if greet { end } else { 0 });
+    let stream = tokio::io::join(tokio::io::AsyncReadExt::chain(head, rest), tokio::io::sink());
+    let work = async {
+        let socket = match (role, greet) {
+            (Role::Server, true) => accept_async_with_config(stream, Some(limits())).await,
+            (Role::Client, true) => {
+                client_async_with_config("ws://robot:80/", stream, Some(limits())).await.map(|(socket, _)| socket)
+            }
+            (role, false) => Ok(WebSocketStream::from_raw_socket(stream, role, Some(limits())).await),
+        };
+        if let Ok(socket) = socket {
+            let _ = read_ws(socket, 0, queue).await;
+        }
+    };
+    // All bytes are there, so that nothing is ever waited for.
+    assert!(work.now_or_never().is_some(), "a peer that has sent everything is waited for");
 }
 
 fn ws_error(error: tungstenite::Error) -> io::Error {

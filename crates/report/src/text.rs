@@ -53,6 +53,10 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
 }
 
 fn escaped(text: &str, mut escape: impl FnMut(char, &mut String)) -> Cow<'_, str> {
+    // Most text is plain, and there is much of it.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
     let Some(first) = text.find(is_hidden) else { return Cow::Borrowed(text) };
     let (clean, rest) = text.split_at(first);
     let mut out = String::with_capacity(text.len().saturating_add(16));

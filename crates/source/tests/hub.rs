@@ -1,4 +1,4 @@
-//! Files of a hub and headers of one's own, from servers on loopback: redirects are followed, and secrets stay where they belong.
+//! Files of a hub and custom headers, from servers on loopback: redirects are followed, and secrets stay where they belong.
 #![cfg(feature = "remote")]
 
 mod loopback;

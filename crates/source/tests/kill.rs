@@ -45,10 +45,20 @@ fn write_until_ended() {
     }
 }
 
+/// A program that does not inherit ignored signals: these tests may run under `nohup`, which ignores one of them.
+fn heeding_signals(program: &Path) -> Command {
+    if cfg!(not(target_os = "linux")) {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.arg("--default-signal").arg(program);
+    command
+}
+
 /// Ends children by `signal`; returns what is left in the directory that is no target.
 fn left_in(directory: &Path, way: &str, signal: &str, times: u64) -> Vec<String> {
     for round in 0..times {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        let mut child = heeding_signals(&std::env::current_exe().unwrap())
             .args(["--exact", "write_until_ended", "--nocapture"])
             .env(DIRECTORY, directory)
             .env(WAY, way)

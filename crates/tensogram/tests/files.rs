@@ -482,6 +482,16 @@ fn mapped_files_hand_out_their_bytes() {
     assert_eq!(bytes, one, "the bytes outlive the file");
     std::fs::write(folder.at("empty.tgm"), b"").unwrap();
     assert_eq!(TensogramFile::open_mmap(folder.at("empty.tgm"), promise()).unwrap().message_count().unwrap(), 0);
+
+    // What is open is mapped, whatever its name stands for by now.
+    let open = TensogramFile::open(&path).unwrap();
+    std::fs::rename(folder.at("empty.tgm"), &path).unwrap();
+    let map = open.to_mapped(promise()).unwrap();
+    assert_eq!(map.view(1).unwrap().bytes(), one);
+    assert_eq!(
+        map.to_mapped(promise()).unwrap().read_message(1).unwrap().as_ptr(),
+        map.read_message(1).unwrap().as_ptr()
+    );
 }
 
 #[test]

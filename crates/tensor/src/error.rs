@@ -27,7 +27,7 @@ pub enum TensorError {
         found: u64,
     },
     /// Typed access with another element type.
-    #[error("tensor holds {found}, asked for {expected}")]
+    #[error("tensor holds {found}, expected {expected}")]
     WrongType {
         /// Element type of the Rust type asked for.
         expected: DType,

@@ -21,8 +21,8 @@ from ._frameworks import torch_types
 
 try:
     import torch  # type: ignore[import-not-found, unused-ignore]
-except ImportError as error:
-    raise ImportError("fwright.bintensors.torch needs PyTorch: run `pip install torch`") from error
+except ImportError as _missing:
+    raise ImportError("fwright.bintensors.torch needs PyTorch: run `pip install torch`") from _missing
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

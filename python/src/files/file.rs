@@ -1,7 +1,7 @@
 //! `TensorFile`: an open file of named tensors.
 
 use super::html;
-use super::source::{Given, Source, open_url};
+use super::source::{Given, Source, open_path, open_url};
 use super::tensor::PyTensor;
 use crate::buffer::Held;
 use crate::errors::OrRaise;
@@ -9,7 +9,7 @@ use crate::interrupt::released;
 use crate::promise::left_alone;
 use crate::tensogram::settings;
 use bytes::Bytes;
-use framewright::convert::{self, ConvertError, Entry, Format, TensorFile};
+use framewright::convert::{self, ConvertError, Entry, TensorFile};
 use framewright::source::remote::{file_path, is_url};
 use framewright::source::{FileSource, MappedFile};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -18,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyTuple};
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A file of named tensors of any format: names, shapes and types at once, data when it is asked for.
 #[pyclass(frozen, module = "fwright", name = "TensorFile", mapping)]
@@ -53,9 +53,12 @@ impl Opened {
     /// When the file cannot be mapped.
     pub(super) fn in_place(&self, index: usize) -> std::io::Result<Option<Bytes>> {
         // An index of shards has its tensors in other files.
-        let span = self.entries()[index].span.filter(|_| self.file.format() != Format::ShardIndex);
-        let Some(span) = span else { return Ok(None) };
-        let Some(whole) = self.source.in_place()? else { return Ok(None) };
+        let (span, shard) = match (self.entries()[index].span, self.file.shard(index)) {
+            (Some(span), _) => (span, None),
+            (None, Some((shard, span))) => (span, Some(shard)),
+            (None, None) => return Ok(None),
+        };
+        let Some(whole) = self.source.in_place(shard)? else { return Ok(None) };
         let range = usize::try_from(span.start).ok().zip(usize::try_from(span.end).ok());
         Ok(range.filter(|(_, end)| *end <= whole.len()).map(|(start, end)| whole.slice(start..end)))
     }
@@ -115,7 +118,8 @@ pub(crate) fn open(
 }
 
 fn local(path: PathBuf) -> Result<Opened, ConvertError> {
-    Ok(Opened::new(convert::open(&path)?, Source::Path(path, OnceLock::new())))
+    let (file, files) = open_path(&path)?;
+    Ok(Opened::new(file, Source::Path(path, files)))
 }
 
 #[pymethods]

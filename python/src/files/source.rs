@@ -6,19 +6,20 @@ use crate::value::type_name;
 use bytes::Bytes;
 use framewright::convert::{self, ConvertError, Format, TensorFile};
 use framewright::source::remote::{StoreOptions, StoreSource, open_source};
-use framewright::source::{MappedFile, ReadAt};
+use framewright::source::{FileSource, MappedFile, ReadAt};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Where the bytes are.
 pub(super) enum Source {
-    /// A local file, mapped when a view is first asked for.
-    Path(PathBuf, OnceLock<MappedFile>),
+    /// A local path, and the files behind it: the one of that name, or the shards of an index.
+    Path(PathBuf, Vec<LocalFile>),
     /// A file in a store, with the settings of the store.
     Url(String, Vec<(String, String)>),
     /// Bytes of an object of Python.
@@ -28,24 +29,20 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// All bytes in place, where they are on this machine.
+    /// All bytes in place, where they are on this machine: those of a shard where the file is an index.
     ///
     /// # Errors
     /// When the file cannot be mapped.
-    pub(super) fn in_place(&self) -> io::Result<Option<Bytes>> {
-        Ok(match self {
-            Self::Url(..) => None,
-            Self::Buffer(bytes) => Some(bytes.clone()),
-            Self::Object(_, map) => map.as_ref().map(MappedFile::bytes),
-            Self::Path(path, map) => Some(match map.get() {
-                Some(map) => map.bytes(),
-                None => {
-                    let made = MappedFile::map(path, left_alone())?;
-                    // Another thread may have been faster; its map is as good.
-                    map.get_or_init(|| made).bytes()
-                }
-            }),
-        })
+    pub(super) fn in_place(&self, shard: Option<&Path>) -> io::Result<Option<Bytes>> {
+        match self {
+            Self::Url(..) => Ok(None),
+            Self::Buffer(bytes) => Ok(Some(bytes.clone())),
+            Self::Object(_, map) => Ok(map.as_ref().map(MappedFile::bytes)),
+            Self::Path(_, files) => {
+                let holds = |file: &&LocalFile| shard.is_none_or(|shard| file.source.path() == shard);
+                files.iter().find(holds).map(LocalFile::bytes).transpose()
+            }
+        }
     }
 
     /// How it is shown.
@@ -57,6 +54,45 @@ impl Source {
             Self::Object(name, _) => name.clone(),
         }
     }
+}
+
+/// A local file that is open, mapped when a view of it is first asked for.
+pub(super) struct LocalFile {
+    source: FileSource,
+    map: OnceLock<MappedFile>,
+}
+
+impl LocalFile {
+    fn new(source: FileSource) -> Self {
+        Self { source, map: OnceLock::new() }
+    }
+
+    fn bytes(&self) -> io::Result<Bytes> {
+        if let Some(map) = self.map.get() {
+            return Ok(map.bytes());
+        }
+        let made = MappedFile::map_file(&self.source, left_alone())?;
+        // Another thread may have been faster; its map is as good.
+        Ok(self.map.get_or_init(|| made).bytes())
+    }
+}
+
+/// Opens a local file, or an index of shards with the files beside it.
+///
+/// # Errors
+/// When a file cannot be read, or is wrong.
+pub(super) fn open_path(path: &Path) -> Result<(Box<dyn TensorFile>, Vec<LocalFile>), ConvertError> {
+    if Format::of_name(path) != Some(Format::ShardIndex) {
+        let source = FileSource::open(path)?;
+        // The same open file twice: a view is of what was opened, whatever the name stands for by then.
+        let same = FileSource::of(source.file().try_clone()?, path);
+        return Ok((convert::open_source(same, &path.to_string_lossy())?, vec![LocalFile::new(source)]));
+    }
+    let index = convert::open(path)?;
+    let shards: BTreeSet<&Path> = (0..index.entries().len()).filter_map(|entry| Some(index.shard(entry)?.0)).collect();
+    // Shards that cannot be opened a second time are read through the index.
+    let files = shards.into_iter().filter_map(|shard| FileSource::open(shard).ok()).map(LocalFile::new).collect();
+    Ok((index, files))
 }
 
 /// Opens a file in a store; an index of shards with the files beside it.

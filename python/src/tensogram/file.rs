@@ -13,6 +13,7 @@ use crate::html::escaped;
 use crate::interrupt::released;
 use crate::promise::left_alone;
 use bytes::Bytes;
+use framewright::primitives::Span;
 use framewright::source::remote::StoreOptions;
 use framewright::tensogram::{
     self as tgm, DecodeOptions, MessageDescription, MessageIndex, RemoteFile, TensogramFile, is_remote_url, open_source,
@@ -30,8 +31,8 @@ pub(crate) struct PyTensogramFile {
     backing: Backing,
     source: String,
     storage_options: Vec<(String, String)>,
-    /// The last map that was made of a local file, and the length the file had then.
-    mapped: Mutex<Option<(u64, TensogramFile)>>,
+    /// The last map that was made of a local file.
+    mapped: Mutex<Option<TensogramFile>>,
 }
 
 enum Backing {
@@ -80,14 +81,21 @@ impl PyTensogramFile {
         };
         // The file is asked first: it knows whether there is such a message, and says so in the same words as every read.
         let span = file.message_span(message)?;
-        let len = std::fs::metadata(file.path())?.len();
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
-        let map = match &mut *mapped {
-            Some((known, map)) if *known == len => map,
-            stale => &mut stale.insert((len, TensogramFile::open_mmap(file.path(), left_alone())?)).1,
-        };
-        let bytes = map.read_message(message)?;
-        if map.message_span(message)? == span { Ok(bytes) } else { file.read_message(message) }
+        // An earlier map does not show what the file has gained since.
+        if let Some(bytes) = mapped.as_ref().map_or(Ok(None), |map| held(map, message, span))? {
+            return Ok(bytes);
+        }
+        let map = mapped.insert(file.to_mapped(left_alone())?);
+        held(map, message, span)?.map_or_else(|| file.read_message(message), Ok)
+    }
+}
+
+/// A message of a mapped file, where it stands as expected.
+fn held(map: &TensogramFile, message: usize, span: Span) -> tgm::Result<Option<Bytes>> {
+    match map.message_span(message) {
+        Ok(found) if found == span => map.read_message(message).map(Some),
+        _ => Ok(None),
     }
 }
 

@@ -200,5 +200,9 @@ Environment:
               while a command reads them
   AWS_…, GOOGLE_…, AZURE_…
               credentials and endpoints of object stores
+  HF_ENDPOINT, HF_TOKEN
+              the hub of hf:// URLs, and the token sent to it
+  SSL_CERT_FILE
+              certificates of private authorities, in PEM form
 
 Start with: fw tour";

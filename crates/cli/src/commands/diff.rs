@@ -247,6 +247,5 @@ fn cells(comparison: &Comparison) -> (&'static str, Option<&Distance>, String) {
         Comparison::Shapes { left, right } => different(format!("shape {} / {}", shape(left), shape(right))),
         Comparison::OnlyLeft => different("only in the first file".to_owned()),
         Comparison::OnlyRight => different("only in the second file".to_owned()),
-        _ => different(String::new()),
     }
 }

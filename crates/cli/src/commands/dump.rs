@@ -141,18 +141,15 @@ fn part_json(part: &MessagePart) -> serde_json::Value {
             row["what"] = "unreadable".into();
             row["why"] = why.as_str().into();
         }
-        other => row["what"] = part_name(other).into(),
+        other => row["what"] = other.name().into(),
     }
     row
 }
 
 fn part_name(kind: &PartKind) -> String {
     match kind {
-        PartKind::Preamble => "preamble".to_owned(),
-        PartKind::Padding => "padding".to_owned(),
-        PartKind::Postamble => "postamble".to_owned(),
         PartKind::Unreadable(why) => format!("unreadable: {why}"),
-        _ => "frame".to_owned(),
+        other => other.name().to_owned(),
     }
 }
 

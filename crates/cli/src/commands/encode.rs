@@ -15,8 +15,8 @@ use std::path::Path;
 
 pub(crate) fn run(args: &Encode) -> Result<Outcome> {
     let target = args.output.as_deref().filter(|path| *path != Path::new("-")).map(input::word);
-    let output = match target {
-        Some(input::Word::Path(path)) => Some(path),
+    let output = match &target {
+        Some(input::Word::Path(path)) => Some(*path),
         _ => None,
     };
     if args.json && target.is_none() {
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &Encode) -> Result<Outcome> {
     };
     if let Some(input::Word::Link(address)) = target {
         #[cfg(feature = "link")]
-        return to_link(args, &frames, &name, input, address);
+        return to_link(args, &frames, &name, input, &address);
         #[cfg(not(feature = "link"))]
-        return Err(input::no_links(address));
+        return Err(input::no_links(&address));
     }
     let Some(path) = output else {
         let out = std::io::stdout().lock();

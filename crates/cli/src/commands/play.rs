@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Play) -> Result<Outcome> {
         let name = args.recording.display();
         aside(format_args!("fw: {name}: not a recording, so it has no times; sent without pauses\n"));
     }
-    let address: Address = args.address.parse()?;
+    let address: Address = crate::input::address(&args.address).parse()?;
     let mut out = Output::open(&address, &OutputOptions::default().with_retry(Retry::Forever))?;
     if let Some(local) = out.local() {
         aside(format_args!("fw: {address}: waiting for a peer at {local}\n"));
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Play) -> Result<Outcome> {
     let seconds = begun.elapsed().as_secs_f64();
     if args.json {
         let report = json!({
-            "file": args.recording.display().to_string(), "address": args.address, "bytes": sent.bytes,
+            "file": args.recording.display().to_string(), "address": address.text(), "bytes": sent.bytes,
             "chunks": sent.chunks, "connections": sent.connections, "seconds": seconds, "rounds": rounds,
             "damage": damage,
         });

@@ -22,6 +22,14 @@ use std::rc::Rc;
 pub(crate) fn run(args: &Plot) -> Result<Outcome> {
     let format = format(args)?;
     let target = Target::of(args)?;
+    let is_picture = |word: &PathBuf| {
+        let ending = word.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+        matches!(ending.as_deref(), Some("png" | "svg")) && !word.exists()
+    };
+    if let Some(word) = args.files.iter().find(|word| is_picture(word)) {
+        let name = word.display();
+        return Err(Usage(format!("{name}: does not exist\nhint: name the picture with --output {name}")).into());
+    }
     let inputs = Inputs::of(&args.files)?;
     let mut answers = Answers::new("plot", args.json, &inputs);
     let progress = Progress::of("plot");
@@ -146,7 +154,7 @@ fn draw(args: &Plot, format: PlotFormat, opened: &Opened, chosen: &Chosen) -> Re
         "message": record.index(),
         "object": object,
         "name": record.name(*object),
-        "kind": kind_name(picture.kind()),
+        "kind": picture.kind().name(),
         "coastlines": picture.grid().is_some() && !args.no_coast,
         "notes": picture.notes(),
     })))
@@ -280,12 +288,4 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     file.write_all(bytes).with_context(|| path.display().to_string())?;
     file.commit().with_context(|| path.display().to_string())?;
     Ok(())
-}
-
-const fn kind_name(kind: PictureKind) -> &'static str {
-    match kind {
-        PictureKind::HeatMap => "heatmap",
-        PictureKind::Lines => "line",
-        _ => "histogram",
-    }
 }

@@ -30,9 +30,10 @@ pub(crate) fn run(args: &Record) -> Result<Outcome> {
         return Err(Usage("--profile, --no-packed and --include require --schema".to_owned()).into());
     }
     let stop = interrupted()?;
+    let address = crate::input::address(&args.address);
     let mut feed =
-        LinkFeed::open_with(&args.address, &InputOptions::default().with_capacity(bytes(&args.buffer, "--buffer")?))?;
-    let mut recorder = begin(args, schema.as_ref())?;
+        LinkFeed::open_with(&address, &InputOptions::default().with_capacity(bytes(&args.buffer, "--buffer")?))?;
+    let mut recorder = begin(args, &address, schema.as_ref())?;
     let infos = schema.as_ref().map(message_infos);
     let mut frames = infos.as_deref().map(|infos| FrameCount::new(infos, args.profile.profile));
     let (begun, mut status) = (Instant::now(), Status::new());
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &Record) -> Result<Outcome> {
             Wait::Timeout => recorder.tick(now())?,
             _ => {}
         }
-        status.show(&args.address, &recorder, frames.as_ref());
+        status.show(&address, &recorder, frames.as_ref());
     }
     status.clear();
     // What arrived until now belongs to it; what comes later does not.
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &Record) -> Result<Outcome> {
     }
     let waited = feed.input().statistics().waited;
     let done = recorder.finish()?;
-    report(args, &done, frames.as_ref(), begun.elapsed(), waited)?;
+    report(args, &address, &done, frames.as_ref(), begun.elapsed(), waited)?;
     Ok(if done.dropped == 0 { Outcome::Fine } else { Outcome::Lossy })
 }
 
@@ -72,9 +73,9 @@ fn bytes(text: &str, option: &str) -> Result<usize> {
     bytes.ok_or_else(|| Usage(format!("{option} {text}: must be a size such as 64MiB or 1GB")).into())
 }
 
-fn begin(args: &Record, schema: Option<&Schema>) -> Result<Recorder> {
+fn begin(args: &Record, address: &str, schema: Option<&Schema>) -> Result<Recorder> {
     let size = args.rotate_size.as_deref().map(|text| bytes(text, "--rotate-size")).transpose()?;
-    let mut options = RecorderOptions::new(&args.address)
+    let mut options = RecorderOptions::new(address)
         .with_rotation(size.map(|size| size as u64), args.rotate_after)
         .with_durability(if args.sync { Durability::Synced } else { Durability::Written });
     if let Some(schema) = schema {
@@ -196,7 +197,11 @@ impl Status {
             line += &format!("  {} dropped", size(recorded.dropped));
         }
         (self.shown, self.bytes) = (Instant::now(), recorded.bytes);
-        let _ = write!(std::io::stderr(), "\r{}\x1b[K", line.replace(char::is_control, "?"));
+        let line = line.replace(char::is_control, "?");
+        // A line that goes on in the next row could not be written over.
+        let room = terminal_size::terminal_size_of(std::io::stderr()).map_or(usize::MAX, |(width, _)| width.0.into());
+        let line: String = line.chars().take(room.saturating_sub(1)).collect();
+        let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
     }
 
     fn clear(&self) {
@@ -208,6 +213,7 @@ impl Status {
 
 fn report(
     args: &Record,
+    address: &str,
     done: &Recorded,
     frames: Option<&FrameCount<'_>>,
     took: Duration,
@@ -221,7 +227,7 @@ fn report(
             json!({ "profile": profile, "frames": good, "bad_checksums": crc_failures, "sequence_gaps": seq_gaps })
         });
         let report = json!({
-            "address": args.address, "files": files, "bytes": done.bytes, "chunks": done.chunks, "blocks": done.blocks,
+            "address": address, "files": files, "bytes": done.bytes, "chunks": done.chunks, "blocks": done.blocks,
             "file_bytes": done.file_bytes, "dropped_bytes": done.dropped, "seconds": took.as_secs_f64(),
             "waited_seconds": waited.as_secs_f64(), "frames": frames,
         });

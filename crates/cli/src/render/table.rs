@@ -90,14 +90,14 @@ impl Table {
                     (Cow::Owned(short), taken)
                 }
             };
-            let pad = std::iter::repeat_n(' ', width.saturating_sub(taken));
+            let pad = width.saturating_sub(taken);
             match align {
                 Align::Left => {
                     text.push_str(&cell);
-                    text.extend(pad);
+                    blanks(text, pad);
                 }
                 Align::Right => {
-                    text.extend(pad);
+                    blanks(text, pad);
                     text.push_str(&cell);
                 }
             }
@@ -118,6 +118,17 @@ impl Table {
             widths[widest] -= 1;
         }
         widths
+    }
+}
+
+/// Adds `count` blanks.
+fn blanks(text: &mut String, count: usize) {
+    const BLANKS: &str = "                                ";
+    let mut left = count;
+    while left > 0 {
+        let some = left.min(BLANKS.len());
+        text.push_str(&BLANKS[..some]);
+        left -= some;
     }
 }
 

@@ -126,12 +126,19 @@ fn did_you_mean() {
         ("recode a.tgm --output b.tgm --raw", "name the output after the input: 'fw recode FILE OUTPUT'"),
         ("stats a.tgm -t 2t", "select a tensor by its name with '--where name=NAME'"),
         ("cat a.tgm -o a.npy", "fw cat writes to standard output, which > FILE puts into a file"),
+        ("cat a.tgm 2t", "choose a tensor by its name with '--tensor 2t'"),
+        ("keys a.tgm", "'fw dump FILE' prints every key, 'fw get FILE -p KEYS' values"),
+        ("export a.tgm", "'fw cat' writes one tensor"),
+        ("get a.tgm", "'fw dump FILE' prints every key"),
+        ("set a.tgm mars.step=12", "give each change its own --set (-s)"),
     ] {
         let run = fw(at.path(), line);
         assert!(run.code == 2 && run.err.contains(tip) && !run.err.contains("as a value"), "fw {line}: {}", run.err);
         let run = fw(at.path(), &format!("{line} --json"));
         assert!(run.code == 2 && run.json()["error"].to_string().contains(tip), "fw {line}: {}", run.text());
     }
+    let run = fw(at.path(), "plot a.tgm a.png");
+    assert!(run.code == 2 && run.err.contains("hint: name the picture with --output a.png"), "{}", run.err);
     let run = fw(at.path(), "validte x.tgm --json");
     assert!(run.json()["error"]["hint"].as_str().is_some_and(|hint| hint.contains("validate")), "{}", run.text());
 }

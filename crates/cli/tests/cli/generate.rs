@@ -15,9 +15,7 @@ fn main() -> Result<(), fw_codegen::BuildError> {
 
 /// Values go from one kind of code to the other as JSON, and are the same frames there.
 const PROGRAM: &str = r#"
-#[allow(dead_code)]
 mod generated;
-#[allow(dead_code)]
 mod built {
     fw_structframe::include_schema!("robot");
 }
@@ -176,8 +174,8 @@ fn comments_and_spelling() {
 fn packages_of_several_schemas_stay_together() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    fs::write(at.join("a.proto"), "package aaa;\nmessage A { option msgid = 1; uint8 x = 1; }\n").unwrap();
-    fs::write(at.join("b.proto"), "package bbb;\nmessage B { option msgid = 2; uint8 x = 1; }\n").unwrap();
+    fs::write(at.join("a.proto"), include_str!("../data/structframe/two_a.proto")).unwrap();
+    fs::write(at.join("b.proto"), include_str!("../data/structframe/two_b.proto")).unwrap();
     fine(at, "gen a.proto b.proto --lang rust,python,ts,js,c,cpp,csharp -o once");
     fine(at, "gen a.proto --lang rust,python,ts,js,c,cpp,csharp -o twice");
     fine(at, "gen b.proto --lang rust,python,ts,js,c,cpp,csharp -o twice");

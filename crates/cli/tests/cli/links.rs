@@ -351,17 +351,102 @@ fn record_for_some_time_into_a_file() {
     assert_eq!(lens, [3, 0, 5]);
 }
 
-#[cfg(unix)]
+/// What was sent without packing is read so from its recording: the switch is part of the schema in it.
 #[test]
-fn record_from_a_serial_port() {
+fn recordings_remember_no_packed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    std::fs::write(at.join("a.sf"), include_str!("../data/structframe/no_packed.sf")).expect("written");
+    std::fs::write(at.join("m.bin"), include_bytes!("../data/structframe/no_packed.bin")).expect("written");
+    fine(at, "record file:m.bin -s a.sf -p standard --no-packed -o flight");
+    let line = "{\"at\":0,\"id\":1,\"message\":\"M\",\"values\":{\"a\":1,\"t\":\"hi\",\"z\":7}}\n";
+    assert_eq!(fine(at, "decode flight").text(), line);
+    assert_eq!(fine(at, "info flight --json").json()["length_errors"], 0);
+    fine(at, "convert flight m.tgm");
+    assert_eq!(fine(at, "cat m.tgm --tensor M.z --text").text(), "7\n");
+    fine(at, "convert flight m.csv");
+    assert!(std::fs::read_to_string(at.join("m.csv")).expect("read").contains(",1,hi,7\r\n"));
+}
+
+/// Our end of a pseudoterminal, and the name of the other, which is set as terminals are: it waits for line ends and changes bytes.
+#[cfg(unix)]
+fn serial_port() -> (std::fs::File, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    let folder = folder();
-    let (bytes, text) = frames(folder.path(), 40);
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pseudoterminal");
     grantpt(&master).expect("granted");
     unlockpt(&master).expect("unlocked");
     let name = ptsname(&master, Vec::new()).expect("a name").into_string().expect("text");
-    let mut port = std::fs::File::from(master);
+    (std::fs::File::from(master), name)
+}
+
+/// What is sent before the other side has opened the port would be changed.
+#[cfg(unix)]
+fn until_raw(port: &std::fs::File) {
+    use rustix::termios::{LocalModes, tcgetattr};
+    until(|| !tcgetattr(port).expect("settings").local_modes.contains(LocalModes::ICANON));
+}
+
+/// The path of a serial port is enough: every byte arrives as it was sent and when it was sent, whatever the port was set to before.
+#[cfg(unix)]
+#[test]
+fn serial_ports_by_path() {
+    let folder = folder();
+    // Among them every byte that a terminal would change: carriage returns, Ctrl-C, Ctrl-D, Ctrl-S.
+    let (bytes, text) = frames(folder.path(), 300);
+    assert!([3, 4, 10, 13, 17, 19, 26, 127].iter().all(|byte| bytes.contains(byte)));
+    let (mut port, name) = serial_port();
+    let mut child = start(folder.path(), &format!("decode {name} -s s.sf"));
+    until_raw(&port);
+    port.write_all(&bytes[..30]).expect("sent");
+    let mut out = BufReader::new(child.stdout.take().expect("piped"));
+    let mut first = String::new();
+    out.read_line(&mut first).expect("a line");
+    for part in bytes[30..].chunks(1000) {
+        port.write_all(part).expect("sent");
+    }
+    let mut lines = vec![first];
+    while lines.len() < 300 {
+        let mut line = String::new();
+        assert!(out.read_line(&mut line).expect("a line") > 0, "{} lines", lines.len());
+        lines.push(line);
+    }
+    assert_eq!(lines.concat(), text);
+    // An adapter that is unplugged is the end.
+    drop(port);
+    assert_eq!(child.wait().expect("a status").code(), Some(0));
+
+    let (mut port, name) = serial_port();
+    let child = start(folder.path(), &format!("info {name} -s s.sf --json"));
+    until_raw(&port);
+    port.write_all(&bytes).expect("sent");
+    // What is not read when a terminal hangs up is lost.
+    let other = std::fs::File::open(&name).expect("the other end");
+    // The system passes it on in parts: a moment without any is not the end.
+    let calm = std::cell::Cell::new(0);
+    until(|| {
+        let waiting = rustix::io::ioctl_fionread(&other).expect("a number");
+        calm.set(if waiting == 0 { calm.get() + 1 } else { 0 });
+        calm.get() > 30
+    });
+    drop((port, other));
+    let (code, out, err) = end(child);
+    assert_eq!(code, 0, "{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(json["frames"], 300, "{json}");
+
+    let (mut port, name) = serial_port();
+    fine(folder.path(), &format!("encode lines.jsonl -s s.sf -p network -o {name}"));
+    let mut received = vec![0; bytes.len()];
+    port.read_exact(&mut received).expect("received");
+    assert!(received == bytes);
+}
+
+#[cfg(unix)]
+#[test]
+fn record_from_a_serial_port() {
+    let folder = folder();
+    let (bytes, text) = frames(folder.path(), 40);
+    let (mut port, name) = serial_port();
     let child = start(folder.path(), &format!("record serial:{name}?baud=115200&retry=never -s s.sf -o flight"));
     until(|| size_of(&folder.path().join("flight")) > 0);
     let header = size_of(&folder.path().join("flight"));

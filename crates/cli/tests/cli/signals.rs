@@ -27,8 +27,18 @@ fn weights(path: &Path, bytes: usize) {
     }
 }
 
+/// A program that does not inherit ignored signals: these tests may run under `nohup`, which ignores one of them.
+fn heeding_signals() -> Command {
+    if cfg!(not(target_os = "linux")) {
+        return Command::new(env!("CARGO_BIN_EXE_fw"));
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal", env!("CARGO_BIN_EXE_fw")]);
+    command
+}
+
 fn start(folder: &Path, line: &str, input: Stdio) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_fw"))
+    heeding_signals()
         .args(line.split_whitespace())
         .current_dir(folder)
         .env("TMPDIR", folder.join("tmp"))

@@ -264,3 +264,100 @@ fn waiting_is_shown() {
         assert!(!result.contains("s  standard input") && result.ends_with('\n'), "fw {line}: {text:?}");
     }
 }
+
+<<<<<<< HEAD
+/// Runs `fw` with a terminal of its own that answers what it is; `None` where `setsid` is missing. What it shows, as bytes.
+fn on_answering_terminal(folder: &Path, line: &str, answer: &'static [u8]) -> Option<Vec<u8>> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+    grantpt(&master).expect("granted");
+    unlockpt(&master).expect("unlocked");
+    let name = ptsname(&master, Vec::new()).expect("a name").into_string().expect("text");
+    // Without `NOCTTY` the terminal could become that of this test; `setsid --ctty` gives it to `fw`.
+    let slave = || {
+        let mut options = OpenOptions::new();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOCTTY.bits() as i32);
+        options.read(true).write(true).open(&name).expect("the other end")
+    };
+    tcsetwinsize(slave(), Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).expect("a size");
+    let mut command = Command::new("setsid");
+    command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_fw")]).args(line.split(' ')).current_dir(folder);
+    command.env("TERM", "xterm-256color").env_remove("NO_COLOR").env_remove("COLUMNS").env_remove("LINES");
+    command.stdin(slave()).stdout(slave()).stderr(slave());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            super::skipped("SKIPPED: cli::terminal: sixels: setsid is missing");
+            return None;
+        }
+        Err(error) => panic!("setsid: {error}"),
+    };
+    drop(command);
+    let reader = std::thread::spawn(move || {
+        const QUESTION: &[u8] = b"\x1b[c";
+        let (mut shown, mut terminal, mut buffer) = (Vec::new(), File::from(master), [0; 4096]);
+        let mut is_answered = false;
+        while let Ok(len @ 1..) = terminal.read(&mut buffer) {
+            shown.extend_from_slice(&buffer[..len]);
+            if !is_answered && shown.windows(QUESTION.len()).any(|bytes| bytes == QUESTION) {
+                is_answered = true;
+                terminal.write_all(answer).expect("answered");
+            }
+        }
+        assert!(is_answered, "fw asks the terminal what it is");
+        shown
+    });
+    assert!(child.wait().expect("fw ends").success());
+    Some(reader.join().expect("read"))
+}
+
+/// Pictures are sixels where the terminal says that it draws them, and characters where it says that it does not, or nothing.
+#[test]
+fn terminals_are_asked_for_sixels() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let values: Vec<f32> = (0..400).map(|at| (at % 20) as f32).collect();
+    let message = framewright::tensogram::MessageBuilder::new().tensor(&[20, 20], &values).expect("ok");
+    std::fs::write(folder.path().join("f.tgm"), message.encode().expect("ok")).expect("written");
+    let is_sixel = |shown: &[u8]| shown.windows(2).any(|bytes| bytes == b"\x1bP");
+    for (answer, expected) in
+        [(&b"\x1b[?62;4;22c"[..], true), (b"\x1b[?62;4c", true), (b"\x1b[?62;22c", false), (b"", false)]
+    {
+        let Some(shown) = on_answering_terminal(folder.path(), "plot f.tgm", answer) else { return };
+        assert_eq!(is_sixel(&shown), expected, "{:?}", String::from_utf8_lossy(answer));
+        let text = String::from_utf8_lossy(&shown);
+        assert!(expected || text.contains('▀') || text.contains('▄'), "{text:?}");
+        // The answer is read, not shown.
+        assert!(!text.contains("[?62"), "{:?}", String::from_utf8_lossy(answer));
+    }
+=======
+/// What is recorded is told while it is, in one row of the terminal; and the live view is drawn again in its place.
+#[cfg(feature = "link")]
+#[test]
+fn recordings_show_how_they_go() {
+    let folder = super::links::folder();
+    let (bytes, _) = super::links::frames(folder.path(), 200);
+    let feed = |pipe: &mut std::process::ChildStdin| {
+        for part in bytes.chunks(200) {
+            pipe.write_all(part).expect("written");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    for (columns, whole) in [(120, true), (30, false)] {
+        let line = format!("record - -s s.sf -p network -o flight{columns}");
+        let words: Vec<&str> = line.split(' ').collect();
+        let shown = on_terminal(folder.path(), &words, columns, &[], feed);
+        let rows: Vec<&str> = shown.split(['\r', '\n']).filter(|row| row.starts_with("recording -  ")).collect();
+        assert!(!rows.is_empty(), "{shown:?}");
+        for row in rows {
+            let row = row.trim_end_matches("\x1b[K");
+            assert!(row.chars().count() < columns.into(), "{row}");
+            assert_eq!(row.contains(" frames  0 gaps") && row.contains("/s"), whole, "{row}");
+        }
+        assert!(shown.ends_with(" s\n") && shown.contains("wrote flight"), "{shown:?}");
+    }
+    let words = ["info", "-", "-s", "s.sf", "-p", "network", "--live", "--every", "200ms"];
+    let shown = on_terminal(folder.path(), &words, 120, &[], feed);
+    assert!(shown.matches("\x1b[H").count() >= 3, "{shown:?}");
+    let last = shown.rsplit("\x1b[H").next().expect("a view");
+    assert!(last.contains("  200 frames  0 gaps (0 missing)  0 bad checksums") && last.contains("Ping"), "{last:?}");
+>>>>>>> frames
+}

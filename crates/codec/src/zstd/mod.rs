@@ -122,14 +122,14 @@ impl Codec for Zstd {
             if let Some(window) = window_len(rest)
                 && window > MAX_WINDOW
             {
-                let message = format!("frame asks for a window of {window} bytes, at most {MAX_WINDOW} are allowed");
+                let message = format!("frame needs a window of {window} bytes, at most {MAX_WINDOW} are allowed");
                 return Err(CodecError::format(NAME, "window_too_large", message).at(at));
             }
             match zstd_safe::get_frame_content_size(rest) {
                 // A skippable frame has a content size of zero.
                 Ok(Some(size)) => known = known.saturating_add(size),
                 Ok(None) => all_known = false,
-                Err(_) => return Err(CodecError::format(NAME, "bad_frame", "no Zstandard frame").at(at)),
+                Err(_) => return Err(CodecError::format(NAME, "bad_frame", "not a Zstandard frame").at(at)),
             }
             let len = zstd_safe::find_frame_compressed_size(rest).map_err(|code| failed(code).at(at))?;
             rest = rest.get(len..).unwrap_or_default();

@@ -741,13 +741,19 @@ SF_INLINE Row next_in_row(SfMachine *machine, SfPayloadKind kind, const uint8_t 
     return ROW_FRAME;
 }
 
-SF_INLINE bool next_event(SfMachine *machine, const uint8_t *bytes, size_t length, bool more, SfEvent *event) {
-    bool calm = machine->noise == 0 && !machine->compared;
-    Row row = ROW_ENDS;
+/* True when all bytes before the position belong to events. */
+SF_INLINE bool is_calm(const SfMachine *machine) {
 #ifndef SF_NO_SEARCH
-    calm = calm && !machine->has_open && !machine->has_rescan;
+    if (machine->has_open || machine->has_rescan) {
+        return false;
+    }
 #endif
-    if (calm && SHAPE(machine).start_length == 2) {
+    return machine->noise == 0 && !machine->compared;
+}
+
+SF_INLINE bool next_event(SfMachine *machine, const uint8_t *bytes, size_t length, bool more, SfEvent *event) {
+    Row row = ROW_ENDS;
+    if (is_calm(machine) && SHAPE(machine).start_length == 2) {
         switch (SHAPE(machine).start[1] - 0x70) {
         case SF_PAYLOAD_DEFAULT:
             row = next_in_row(machine, SF_PAYLOAD_DEFAULT, bytes, length, more, event);
@@ -826,15 +832,52 @@ static void tell_all(SfStream *stream, const uint8_t *bytes, size_t length, bool
     }
 }
 
-void sf_stream_read(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context) {
+#ifndef __OPTIMIZE_SIZE__
+/* Takes the last byte of a header that announces the same message as the frame before: all that follows is to wait for its
+   frame. False when the byte must be looked at. */
+static SF_OUTLINE bool header_arrives(SfStream *stream, uint8_t byte) {
     SfMachine *const machine = &stream->machine;
+    const SfMessageInfo *const info = machine->last;
+    const SfShape shape = SHAPE(machine);
+    const uint8_t *const frame = stream->buffer;
+    size_t payload;
+    unsigned id = byte;
+    if (info == NULL || stream->filled + 1u != shape.header || machine->position != 0 || !is_calm(machine) ||
+        shape.start_length != 2 || shape.length_bytes == 0 || frame[0] != shape.start[0] ||
+        frame[1] != shape.start[1]) {
+        return false;
+    }
+    payload = frame[shape.header - 2u - shape.package];
+    if (shape.length_bytes > 1) {
+        payload = payload << 8 | frame[shape.header - 3u - shape.package];
+    }
+    if (shape.package > 0) {
+        id |= (unsigned)frame[shape.header - 2u] << 8;
+    }
+    if (id != info->id || payload < info->min_size || payload > info->max_size ||
+        shape.header + 2u + payload > machine->capacity) {
+        return false;
+    }
+    stream->buffer[stream->filled++] = byte;
+    machine->need = shape.header + 2u + payload;
+    return true;
+}
+#endif
+
+size_t sf_stream_read(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context) {
+    SfMachine *const machine = &stream->machine;
+#ifndef __OPTIMIZE_SIZE__
+    if (length == 1 && header_arrives(stream, *chunk)) {
+        return stream->filled;
+    }
+#endif
     if (machine->capacity < SHAPE(machine).header) {
         /* Not even a header has room: all is noise, and nothing is ever waited for. */
         machine->base += length;
         machine->noise += length;
         tell_all(stream, chunk, 0, true, handler, context);
         machine->need = 0;
-        return;
+        return stream->filled;
     }
     while (length > 0) {
         const uint8_t *bytes = chunk;
@@ -850,7 +893,7 @@ void sf_stream_read(SfStream *stream, const uint8_t *chunk, size_t length, SfEve
             left += stream->filled;
             stream->filled = left;
             if (left < machine->need) {
-                return;
+                return left;
             }
             bytes = stream->buffer;
         } else {
@@ -865,6 +908,7 @@ void sf_stream_read(SfStream *stream, const uint8_t *chunk, size_t length, SfEve
         stream->filled = left;
         advance(machine, gone);
     }
+    return stream->filled;
 }
 
 void sf_stream_finish(SfStream *stream, SfEventHandler handler, void *context) {

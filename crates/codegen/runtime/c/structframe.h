@@ -588,8 +588,8 @@ typedef struct SfStream {
 /* Begins to read; `buffer` and `lookup` must outlive the stream. */
 void sf_stream_init(SfStream *stream, SfFraming framing, const SfLookup *lookup, uint8_t *buffer, size_t capacity);
 
-/* Reads a chunk that may complete something; for sf_stream_feed(). */
-void sf_stream_read(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context);
+/* Reads a chunk that may complete something, and returns how many bytes are held then; for sf_stream_feed(). */
+size_t sf_stream_read(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler, void *context);
 
 /* Reads a chunk and tells what it completed. `handler` may be NULL. */
 static inline void sf_stream_feed(SfStream *stream, const uint8_t *chunk, size_t length, SfEventHandler handler,
@@ -600,7 +600,8 @@ static inline void sf_stream_feed(SfStream *stream, const uint8_t *chunk, size_t
         stream->buffer[filled] = *chunk;
         stream->filled = filled + 1;
     } else {
-        sf_stream_read(stream, chunk, length, handler, context);
+        /* Assigned here, where the compiler sees it: a loop over bytes then keeps it in a register. */
+        stream->filled = sf_stream_read(stream, chunk, length, handler, context);
     }
 }
 

@@ -16,7 +16,7 @@ from .reader import BufferReader
 from .registry import Registry
 
 if TYPE_CHECKING:
-    import numpy
+    import numpy  # type: ignore[import-not-found, unused-ignore]
 
 
 _DTYPES: dict[type[Message], Any] = {}

@@ -41,7 +41,10 @@ impl TensorFormat for Messages {
     }
 
     fn source_opener(&self) -> Option<SourceOpener> {
-        Some(|source, _name, _| Ok(Box::new(read::open(Kept::new(source), "the source")?)))
+        Some(|source, name, _| {
+            let name = if name.is_empty() { "the source" } else { name };
+            Ok(Box::new(read::open(Kept::new(source), name)?))
+        })
     }
 
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {

@@ -26,6 +26,18 @@ pub enum PictureKind {
     Histogram,
 }
 
+impl PictureKind {
+    /// The name that `fw plot --kind` takes: `heatmap`, `line` or `histogram`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HeatMap => "heatmap",
+            Self::Lines => "line",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
 /// What to show of a tensor.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

@@ -153,7 +153,7 @@ impl Fetcher {
         if let Some(version) = version
             && (answer.range.start, answer.range.end) != (span.start, span.end)
         {
-            let detail = format!("asked for bytes {span} of {}, got {:?}", version.len, answer.range);
+            let detail = format!("expected bytes {span} of {}, received {:?}", version.len, answer.range);
             return Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail));
         }
         let body = self.body(answer, wanted, now.len).await?;

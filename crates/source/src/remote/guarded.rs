@@ -64,7 +64,7 @@ impl Guarded {
         sent: impl Fn(),
     ) -> Result<HttpResponse, HttpError> {
         if !matches!(request.method().as_str(), "GET" | "HEAD") {
-            return Err(refused("headers of one's own are for reading, not for writing".to_owned()));
+            return Err(refused("custom headers are for reading, not for writing".to_owned()));
         }
         let (parts, _) = request.into_parts();
         let known = self.target.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -1,7 +1,7 @@
 //! MCAP files that are wrong: an error with a code, no panic, no memory beyond what the file justifies, no output left behind.
 
 use crate::common::{
-    capture, channel_record, chunk_record, file, lines, message_record, ping, record, schema, schema_record, text,
+    capture, channel_record, chunk_record, file, lines, lz4, message_record, ping, record, schema, schema_record, text,
 };
 use fw_convert::{CaptureInput, CaptureOptions, open};
 use fw_structframe::Profile;
@@ -23,20 +23,13 @@ fn refused(bytes: &[u8], code: &str, words: &str) {
     assert!(error.to_string().contains(words), "{error}");
 }
 
-fn declared() -> Vec<Vec<u8>> {
+pub(crate) fn declared() -> Vec<Vec<u8>> {
     vec![schema_record(1, "demo.Ping", "protobuf", &ping()), channel_record(1, 1, "/ping", "protobuf")]
 }
 
 fn with(mut records: Vec<Vec<u8>>, more: &[Vec<u8>]) -> Vec<u8> {
     records.extend_from_slice(more);
     file(&records)
-}
-
-fn lz4(bytes: &[u8]) -> Vec<u8> {
-    use std::io::Write;
-    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// The same records, plain and in chunks of each kind, are the same columns.

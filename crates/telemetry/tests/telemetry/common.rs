@@ -107,6 +107,13 @@ pub(crate) fn chunk_record(compression: &str, len: u64, sum: u32, stored: &[u8])
     record(6, &body)
 }
 
+pub(crate) fn lz4(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// A whole file of these records.
 pub(crate) fn file(records: &[Vec<u8>]) -> Vec<u8> {
     let mut file = b"\x89MCAP0\r\n".to_vec();

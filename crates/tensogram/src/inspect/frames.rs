@@ -42,6 +42,20 @@ pub enum PartKind {
     Postamble,
 }
 
+impl PartKind {
+    /// What it is, in a word.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Preamble => "preamble",
+            Self::Frame { .. } => "frame",
+            Self::Padding => "padding",
+            Self::Unreadable(_) => "unreadable",
+            Self::Postamble => "postamble",
+        }
+    }
+}
+
 /// Lists the parts of the message that fills `message` of `source`, in order. A damaged message is listed as far as it can be
 /// followed.
 ///

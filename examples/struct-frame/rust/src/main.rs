@@ -1,7 +1,6 @@
 //! A robot and its operator, talking over TCP on this machine.
 
 #[path = "../generated/mod.rs"]
-#[allow(dead_code, reason = "not every message takes part")]
 mod messages;
 mod operator;
 mod robot;

@@ -133,13 +133,15 @@ impl Machine<'_> {
                     digits => {
                         let digits = digits.strip_suffix('L').unwrap_or(digits);
                         let number = digits.parse().ok();
-                        Value::Int(number.ok_or_else(|| self.fault("invalid_pickle", "has an integer that is none"))?)
+                        Value::Int(
+                            number.ok_or_else(|| self.fault("invalid_pickle", "has text that is not an integer"))?,
+                        )
                     }
                 }
             }
             b'F' => {
                 let number = self.reader.line()?.parse().ok();
-                Value::Float(number.ok_or_else(|| self.fault("invalid_pickle", "has a float that is none"))?)
+                Value::Float(number.ok_or_else(|| self.fault("invalid_pickle", "has text that is not a float"))?)
             }
             b'J' => Value::Int(i32::from_le_bytes(self.reader.array("an integer")?).into()),
             b'K' => Value::Int(self.reader.u8("an integer")?.into()),
@@ -251,13 +253,13 @@ impl Machine<'_> {
             MEMOIZE => self.memo.len() as u32,
             _ => {
                 let place = self.reader.line()?.parse().ok();
-                place.ok_or_else(|| self.fault("invalid_pickle", "has a place of the memo that is no number"))?
+                place.ok_or_else(|| self.fault("invalid_pickle", "has a memo index that is not a number"))?
             }
         };
         if matches!(code, b'g' | b'h' | b'j') {
             let known = self.memo.get(&index).copied();
             let missing =
-                || self.fault("invalid_pickle", format_args!("asks for {index} of the memo, which is not set"));
+                || self.fault("invalid_pickle", format_args!("reads entry {index} of the memo, which is not set"));
             let known = known.ok_or_else(missing)?;
             self.stack.push(known);
         } else {

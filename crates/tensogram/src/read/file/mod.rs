@@ -83,12 +83,29 @@ impl TensogramFile {
     /// `Io` when the file cannot be opened or mapped; the message names the path.
     #[cfg(feature = "mmap")]
     pub fn open_mmap(path: impl AsRef<Path>, promise: fw_source::LeftAlone) -> Result<Self> {
-        let map = fw_source::MappedFile::map(&path, promise)?;
+        Self::on_map(path.as_ref(), fw_source::MappedFile::map(&path, promise)?)
+    }
+
+    /// Maps the open file as [`TensogramFile::open_mmap`] does: also when its name stands for another file by now.
+    ///
+    /// # Errors
+    /// `Io` when the file cannot be mapped; the message names the path.
+    #[cfg(feature = "mmap")]
+    pub fn to_mapped(&self, promise: fw_source::LeftAlone) -> Result<Self> {
+        let map = match &self.backing {
+            Backing::File(source) => fw_source::MappedFile::map_file(source, promise)?,
+            Backing::Map(map) => map.clone(),
+        };
+        Self::on_map(&self.path, map)
+    }
+
+    #[cfg(feature = "mmap")]
+    fn on_map(path: &Path, map: fw_source::MappedFile) -> Result<Self> {
         let len = map.bytes().len() as u64;
         let mut spans = crate::frame::scan::scan(&map);
         let inside = sort_out(&map[..], Span::new(0, len), &mut spans)?;
         let list = Mutex::new(List::fixed(spans, inside, len));
-        Ok(Self { path: path.as_ref().to_owned(), backing: Backing::Map(map), list })
+        Ok(Self { path: path.to_owned(), backing: Backing::Map(map), list })
     }
 
     /// Creates an empty file, and the directories it stands in. A file already there is replaced: who has it open or

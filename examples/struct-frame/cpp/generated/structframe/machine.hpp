@@ -55,6 +55,29 @@ public:
         return step(bytes, length, more, event);
     }
 
+#ifndef __OPTIMIZE_SIZE__
+    // True when this byte ends a header that announces the same message as the frame before: all that follows is to wait for
+    // its frame.
+    STRUCTFRAME_OUTLINE bool header_arrives(const std::uint8_t* frame, std::size_t filled, std::uint8_t byte) {
+        if (last_ == nullptr || position_ != 0 || framing_.start_length() != 2 || !is_calm()) {
+            return false;
+        }
+        switch (framing_.kind()) {
+        case PayloadKind::Default: return announces<PayloadKind::Default>(frame, filled, byte);
+        case PayloadKind::Extended: return announces<PayloadKind::Extended>(frame, filled, byte);
+        case PayloadKind::ExtendedMultiSystemStream:
+            return announces<PayloadKind::ExtendedMultiSystemStream>(frame, filled, byte);
+        case PayloadKind::Minimal:
+        case PayloadKind::ExtendedMsgIds:
+        case PayloadKind::ExtendedLength:
+        case PayloadKind::SysComp:
+        case PayloadKind::Seq:
+        case PayloadKind::MultiSystemStream: break;
+        }
+        return false;
+    }
+#endif
+
     // Bytes that begin nothing, when not even a header has room.
     void pass_over(std::size_t length) {
         base_ += length;
@@ -112,6 +135,30 @@ private:
     };
 
     bool is_calm() const { return noise_ == 0 && !compared_ && !has_open_ && !has_rescan_; }
+
+    template <PayloadKind Kind>
+    STRUCTFRAME_INLINE bool announces(const std::uint8_t* frame, std::size_t filled, std::uint8_t byte) {
+        constexpr Framing framing{HeaderKind::Basic, Kind};
+        constexpr auto header = framing.header_length();
+        constexpr auto package = framing.has_package() ? 1u : 0u;
+        if (filled + 1 != header || frame[0] != framing.start()[0] || frame[1] != framing.start()[1]) {
+            return false;
+        }
+        unsigned id = byte;
+        std::size_t payload = frame[header - 2 - package];
+        if constexpr (framing.length_bytes() > 1) {
+            payload = payload << 8 | frame[header - 3 - package];
+        }
+        if constexpr (framing.has_package()) {
+            id |= static_cast<unsigned>(frame[header - 2]) << 8;
+        }
+        const auto total = header + 2 + payload;
+        if (id != last_->id || payload < last_->min_size || payload > last_->max_size || total > capacity_) {
+            return false;
+        }
+        need_ = total;
+        return true;
+    }
 
     // The short path: a good frame of a known message, after another one. For framings with two start bytes and a length.
     template <PayloadKind Kind>

@@ -64,7 +64,8 @@ public:
             // Bytes that come one by one: most of them complete nothing.
             buffer_[filled_++] = *chunk;
         } else {
-            read(chunk, length, tell);
+            // Assigned here, where the compiler sees it: a loop over bytes then keeps it in a register.
+            filled_ = read(chunk, length, tell);
         }
     }
 
@@ -96,15 +97,21 @@ private:
         }
     }
 
-    // Reads a chunk that may complete something.
+    // Reads a chunk that may complete something; how many bytes are held then.
     template <class Tell>
-    STRUCTFRAME_OUTLINE void read(const std::uint8_t* chunk, std::size_t length, Tell& tell) {
+    STRUCTFRAME_OUTLINE std::size_t read(const std::uint8_t* chunk, std::size_t length, Tell& tell) {
+#ifndef __OPTIMIZE_SIZE__
+        if (length == 1 && machine_.header_arrives(buffer_.data(), filled_, *chunk)) {
+            buffer_[filled_] = *chunk;
+            return filled_ + 1;
+        }
+#endif
         if (N < machine_.framing().header_length()) {
             // Not even a header has room: all is noise, and nothing is ever waited for.
             machine_.pass_over(length);
             tell_all(chunk, 0, detail::Machine::More::May, tell);
             machine_.need_nothing();
-            return;
+            return filled_;
         }
         while (length > 0) {
             const auto* bytes = chunk;
@@ -118,7 +125,7 @@ private:
                 length -= left;
                 filled_ = left += filled_;
                 if (left < machine_.need()) {
-                    return;
+                    return left;
                 }
                 bytes = buffer_.data();
             } else {
@@ -133,6 +140,7 @@ private:
             filled_ = left;
             machine_.advance(gone);
         }
+        return filled_;
     }
 
     detail::Machine machine_;
