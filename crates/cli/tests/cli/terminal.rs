@@ -265,7 +265,6 @@ fn waiting_is_shown() {
     }
 }
 
-<<<<<<< HEAD
 /// Runs `fw` with a terminal of its own that answers what it is; `None` where `setsid` is missing. What it shows, as bytes.
 fn on_answering_terminal(folder: &Path, line: &str, answer: &'static [u8]) -> Option<Vec<u8>> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
@@ -328,7 +327,8 @@ fn terminals_are_asked_for_sixels() {
         // The answer is read, not shown.
         assert!(!text.contains("[?62"), "{:?}", String::from_utf8_lossy(answer));
     }
-=======
+}
+
 /// What is recorded is told while it is, in one row of the terminal; and the live view is drawn again in its place.
 #[cfg(feature = "link")]
 #[test]
@@ -359,5 +359,4 @@ fn recordings_show_how_they_go() {
     assert!(shown.matches("\x1b[H").count() >= 3, "{shown:?}");
     let last = shown.rsplit("\x1b[H").next().expect("a view");
     assert!(last.contains("  200 frames  0 gaps (0 missing)  0 bad checksums") && last.contains("Ping"), "{last:?}");
->>>>>>> frames
 }
