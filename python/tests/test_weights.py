@@ -187,7 +187,7 @@ def test_digests_are_stored_and_verified(tmp_path, files):
         save_file(FIELDS, path, {"k": "v"}, digest=algorithm)
         assert verify(path) == verify(path.read_bytes()) == len(FIELDS)
         with safe_open(path, "np") as file:
-            assert file.verify() == len(FIELDS) and file.metadata()["bt.hash/f"].startswith(algorithm)
+            assert file.verify() == len(FIELDS) and file.metadata()["bt.digest/f"].startswith(algorithm)
     assert verify(save(FIELDS, digest="sha256")) == len(FIELDS)
     broken = bytearray(path.read_bytes())
     broken[-1] ^= 1
@@ -200,6 +200,12 @@ def test_digests_are_stored_and_verified(tmp_path, files):
     assert caught.value.code == "missing_digest"
     with pytest.raises(BintensorError, match="no digests"):
         safe_open(files["safetensors"], "np").verify()
+    with pytest.raises(BintensorError, match="ChecksumMismatch"):
+        load_file(path, verify=True)
+    with pytest.raises(BintensorError, match="no digests"):
+        load_file(files["safetensors"], verify=True)
+    save_file(FIELDS, path, digest="sha256")
+    assert set(load_file(path, verify=True)) == set(FIELDS)
     with pytest.raises(BintensorError, match="md5"):
         save(FIELDS, digest="md5")
     from fwright.bintensors.numpy import save_with_checksum

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
-use fw_bintensors::{BinTensors, Dtype, Profile, ReadOptions, Shape, TensorView, View, WriteOptions, serialize_with};
+use fw_bintensors::{
+    Algorithm, BinTensors, Dtype, Profile, ReadOptions, Shape, TensorView, View, WriteOptions, serialize_with,
+};
 
 use super::Golden;
 
@@ -24,7 +26,13 @@ pub fn all() -> Vec<Golden> {
         Tensor::new("wide", Dtype::U8, &[251]),
     ];
     let names = ["b", "a", "B", "é", "日本語", "a.b", "a.10", "a.2"].map(|name| Tensor::new(name, Dtype::U16, &[1]));
+    let digested = WriteOptions::new().with_metadata(text_map(&[("bt.dtype/scales", "F8_E8M0"), ("format", "pt")]));
+    let digested = digested.with_tensor_digests(Algorithm::Sha256);
+    let tensors = [Tensor::new("scales", Dtype::U8, &[4]), Tensor::new("w\n%", Dtype::BF16, &[2, 3])];
+    let views = tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.view()));
+    let bytes = serialize_with(views, &digested).expect("golden files serialise");
     vec![
+        Golden { path: "bintensors/digests.bt", bytes },
         golden("bintensors/nothing.bt", &[], None),
         golden("bintensors/metadata.bt", &[], Some(&[("format", "pt"), ("note", "é日"), ("", "")])),
         golden("bintensors/every-dtype.bt", &every_dtype, None),

@@ -122,6 +122,15 @@ pub enum BinTensorError {
         /// The digest computed.
         found: String,
     },
+    /// The kept digest of all tensors together is not that of the tensors that are there.
+    ManifestMismatch {
+        /// The digest that is kept or was asked for.
+        expected: String,
+        /// The digest of the tensors that are there, where they all have one.
+        found: Option<String>,
+        /// What is known about the difference.
+        why: String,
+    },
     /// A slice that does not fit its tensor.
     InvalidSlice(fw_tensor::TensorError),
 }
@@ -232,6 +241,7 @@ impl BinTensorError {
             Self::NonCanonical { .. } => "non_canonical",
             Self::IncompleteWrite { .. } => "incomplete_write",
             Self::ChecksumMismatch { .. } => "checksum_mismatch",
+            Self::ManifestMismatch { .. } => "manifest_mismatch",
             Self::InvalidSlice(_) => "invalid_slice",
         }
     }
@@ -259,7 +269,8 @@ impl BinTensorError {
             | Self::InvalidPadding { .. }
             | Self::DuplicateMetadataKey { .. }
             | Self::NonCanonical { .. }
-            | Self::ChecksumMismatch { .. } => ErrorKind::Format,
+            | Self::ChecksumMismatch { .. }
+            | Self::ManifestMismatch { .. } => ErrorKind::Format,
         }
     }
 
@@ -296,6 +307,7 @@ impl BinTensorError {
             Self::NonCanonical { .. } => "NonCanonical",
             Self::IncompleteWrite { .. } => "IncompleteWrite",
             Self::ChecksumMismatch { .. } => "ChecksumMismatch",
+            Self::ManifestMismatch { .. } => "ManifestMismatch",
             Self::InvalidSlice(_) => "InvalidSlice",
         }
     }
@@ -341,6 +353,10 @@ impl BinTensorError {
                 format!("tensor {name:?}: expected {expected}, computed {found}")
             }
             Self::ChecksumMismatch { name: None, expected, found } => format!("expected {expected}, computed {found}"),
+            Self::ManifestMismatch { expected, found, why } => {
+                let found = found.as_ref().map_or_else(String::new, |found| format!(", computed {found}"));
+                format!("the manifest differs: {why} (expected {expected}{found})")
+            }
             Self::InvalidSlice(error) => error.to_string(),
         }
     }

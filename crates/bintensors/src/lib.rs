@@ -25,6 +25,7 @@ mod dtype; // element types and their numbers
 mod error; // what can go wrong, by class
 mod wire; // 1 bytes -> numbers and text
 mod describe; // 2 numbers and text -> descriptions of tensors
+mod digest; // digests of tensors, and of all together
 mod read; // 3 descriptions -> tensors
 mod write; // tensors -> bytes
 pub mod validate; // every fault of a file, for people
@@ -34,13 +35,17 @@ pub use describe::{
     Carried, DTYPE_KEY_PREFIX, HeaderLimits, Metadata, OwnedMetadata, Profile, ReadOptions, SHAPE_KEY_PREFIX, Shape,
     TensorInfo, UserMetadata, budget_exceeded_at, carry, logical, readable_by_reference,
 };
+pub use digest::{
+    Algorithm, DIGEST_KEY_PREFIX, HASH_KEY_PREFIX, MANIFEST_KEY, Manifest, ManifestEntry, SIGNATURE_KEY, StoredDigests,
+    TensorCheck, TensorHasher, digest_subject, tensor_digest, verify,
+};
 pub use dtype::{Dtype, UnknownDtype};
 pub use error::{BinTensorError, DecodeError, DecodeKind, ErrorKind};
 pub use inspect::inspect;
 pub use read::{BinTensors, Reader, Sliced, TensorView};
 pub use wire::MAX_HEADER_LEN;
 pub use write::{
-    Algorithm, DigestBuffer, HASH_KEY_PREFIX, HeaderAlignment, Plan, PlannedTensor, PlannedWriter, Prepared, Progress,
-    TensorWriter, View, WriteOptions, Written, serialize, serialize_to_file, serialize_to_file_with,
-    serialize_to_writer, serialize_with, serialize_with_checksum, verify,
+    DigestBuffer, HeaderAlignment, Plan, PlannedTensor, PlannedWriter, Prepared, Progress, TensorWriter, View,
+    WriteOptions, Written, serialize, serialize_to_file, serialize_to_file_with, serialize_to_writer, serialize_with,
+    serialize_with_checksum,
 };

@@ -32,6 +32,8 @@ mod sink; // appending, with lengths patched in later
 pub mod checksum; // digests over byte ranges
 #[cfg(feature = "std")]
 pub mod interrupt; // long work, stopped from outside
+#[cfg(feature = "std")]
+pub mod parallel; // many things by several threads, results in order
 
 pub use cursor::Cursor;
 pub use error::{Detail, ParseError};

@@ -1,11 +1,11 @@
 //! Where files come from: opened by path, told apart by content; what comes from elsewhere is copied first.
 
-use crate::args::Store;
+use crate::args::{Store, Trust};
 use crate::exit::{Failure, Retold, Usage};
 use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
-use framewright::convert::{Format, TensorFile};
+use framewright::convert::{Checked, Format, TensorFile, checkpoint_in};
 use framewright::recording::is_recording;
 use framewright::source::{FileSource, ReadAt, TemporaryDirectory};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
@@ -91,7 +91,7 @@ impl Input {
     fn at(path: PathBuf) -> Result<Self> {
         let name = path.display().to_string();
         match std::fs::metadata(&path).map(|found| Kind::of(found.file_type())) {
-            Ok(Kind::Directory) => return Err(Usage(format!("{name}: is a directory, not a file")).into()),
+            Ok(Kind::Directory) => return Self::checkpoint(path, name),
             Ok(Kind::Device) => {
                 let text = format!("{name}: is a device, not a file; to read from a device, pipe it: fw … - < {name}");
                 return Err(Usage(text).into());
@@ -105,6 +105,28 @@ impl Input {
             Ok(Kind::File) | Err(_) => {}
         }
         Ok(Self { path, name, copy: None, format: OnceCell::new() })
+    }
+
+    /// The checkpoint in a directory.
+    fn checkpoint(folder: PathBuf, name: String) -> Result<Self> {
+        match checkpoint_in(&folder) {
+            Ok(path) => {
+                let name = if path == folder { name } else { path.display().to_string() };
+                Ok(Self { path, name, copy: None, format: OnceCell::from(Format::ShardIndex) })
+            }
+            Err(error) if error.code() == "no_checkpoint" => {
+                Err(Usage(format!("{name}: is a directory, not a file")).into())
+            }
+            Err(error) => Err(Usage(error.to_string()).into()),
+        }
+    }
+
+    /// Bytes of the file; 0 of a directory.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn file_len(&self) -> Result<u64> {
+        if self.path.is_dir() { Ok(0) } else { Ok(FileSource::open(&self.path)?.len()?) }
     }
 
     /// Standard input, of which `rest` is what is left to read, put into a file.
@@ -198,7 +220,7 @@ impl Input {
     /// As [`Input::format`].
     pub(crate) fn looked_format(&self) -> Result<Format> {
         let named = Format::of_name(Path::new(&self.name)) == Some(Format::Tensogram);
-        match named && FileSource::open(&self.path)?.len()? == 0 {
+        match named && self.file_len()? == 0 {
             true => Ok(Format::Tensogram),
             false => self.format(),
         }
@@ -219,12 +241,35 @@ impl Input {
         Ok(file)
     }
 
-    /// A file of named tensors.
+    /// A file of named tensors. One that is read as a whole is compared with the digest that the file keeps of it.
     ///
     /// # Errors
     /// When it cannot be opened or is wrong; the message names it.
     pub(crate) fn tensors(&self) -> Result<Box<dyn TensorFile>> {
+        Ok(Box::new(Checked::new(self.unchecked_tensors()?)))
+    }
+
+    /// A file of named tensors, whose digests nobody looks at.
+    ///
+    /// # Errors
+    /// As [`Input::tensors`].
+    pub(crate) fn unchecked_tensors(&self) -> Result<Box<dyn TensorFile>> {
         self.format()?.open(&self.path, &ReadOptions::default()).or_else(|error| self.named(error))
+    }
+
+    /// A file of named tensors, read as `trust` says. That digests are not looked at is told where there are some.
+    ///
+    /// # Errors
+    /// As [`Input::tensors`].
+    pub(crate) fn trusted_tensors(&self, trust: &Trust, json: bool) -> Result<Box<dyn TensorFile>> {
+        match trust.ignore_digests {
+            true => {
+                let file = self.unchecked_tensors()?;
+                Trust::tell(&*file, &self.name, json);
+                Ok(file)
+            }
+            false => self.tensors(),
+        }
     }
 
     /// What bytes that no format fits may be.

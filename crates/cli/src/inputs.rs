@@ -4,7 +4,9 @@ use crate::commands::{print, print_report};
 use crate::exit::{self, Outcome, Usage, Voice};
 use anyhow::Result;
 use framewright::Format;
+use framewright::convert::{checkpoint_in, index_files};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The inputs that words on the command line stand for.
@@ -19,7 +21,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Expands directories (every tensor file below them) and patterns that the shell has left alone. Files that exist, URLs and
+    /// Expands directories (every tensor file below them, a checkpoint in several files as one) and patterns that the shell has left alone. Files that exist, URLs and
     /// `-` stand for themselves.
     ///
     /// # Errors
@@ -29,8 +31,14 @@ impl Inputs {
         let mut several = words.len() > 1;
         for word in words {
             if word.is_dir() {
-                several = true;
-                found.extend(below(word, &mut unreadable)?);
+                let files = below(word, &mut unreadable)?;
+                match checkpoint(word, &files) {
+                    Some(only) => found.push(only),
+                    None => {
+                        several = true;
+                        found.extend(files);
+                    }
+                }
             } else if let Some(pattern) = pattern(word) {
                 several = true;
                 found.extend(matching(word, pattern)?);
@@ -196,6 +204,9 @@ pub(crate) fn expanded(word: &Path) -> Result<Option<Vec<(PathBuf, PathBuf)>>> {
     let (base, files) = if word.is_dir() {
         let mut unreadable = Vec::new();
         let files = below(word, &mut unreadable)?;
+        if checkpoint(word, &files).is_some() {
+            return Ok(None);
+        }
         if let Some((_, error)) = unreadable.into_iter().next() {
             return Err(error);
         }
@@ -244,7 +255,33 @@ fn below(directory: &Path, unreadable: &mut Vec<(PathBuf, anyhow::Error)>) -> Re
         return Err(Usage(text).into());
     }
     found.sort();
-    Ok(found)
+    Ok(without_shards(found))
+}
+
+/// The files without those that an index among them names: an index stands for its shards.
+fn without_shards(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    let indexes = files.iter().filter(|path| Format::of_name(path) == Some(Format::ShardIndex));
+    let named = indexes.filter_map(|path| {
+        let names = index_files(&std::fs::read(path).ok()?, "").ok()?;
+        Some(names.into_iter().map(|name| path.with_file_name(name)).collect::<Vec<_>>())
+    });
+    let shards: HashSet<PathBuf> = named.flatten().collect();
+    files.retain(|path| !shards.contains(path));
+    files
+}
+
+/// What to open for a directory all of whose `files` are one checkpoint in several files.
+fn checkpoint(directory: &Path, files: &[PathBuf]) -> Option<PathBuf> {
+    let found = checkpoint_in(directory).ok()?;
+    let is_shard = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        path.parent() == Some(directory) && name.is_some_and(|name| name.contains("-of-"))
+    };
+    let is_all = match files {
+        [only] if *only == found => true,
+        files => found == directory && files.iter().all(is_shard),
+    };
+    is_all.then_some(found)
 }
 
 /// The pattern that a word is, when no file has that name.

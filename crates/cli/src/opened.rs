@@ -7,9 +7,9 @@ use anyhow::Result;
 use framewright::convert::{self, Format, Info};
 use framewright::look::{Catalog, LookError};
 use framewright::report::Finding;
+use framewright::source::FileSource;
 #[cfg(feature = "remote")]
 use framewright::source::remote::StoreSource;
-use framewright::source::{FileSource, ReadAt};
 use std::path::Path;
 
 /// An open file.
@@ -60,7 +60,7 @@ impl Opened {
             return Catalog::of_messages(input.tensogram()?, input.name()).map_err(look_failure);
         }
         let file = input.tensors()?;
-        Ok(Catalog::of_tensors(file, FileSource::open(input.path())?.len()?, input.name()))
+        Ok(Catalog::of_tensors(file, input.file_len()?, input.name()))
     }
 
     /// The local file; none of one that is read in parts from a store.
@@ -79,6 +79,7 @@ impl Opened {
             return Ok(Some(convert::info_of(file, source)?));
         }
         match &self.input {
+            Some(input) if input.path().is_dir() => Ok(Some(convert::info(input.path())?)),
             Some(input) => match convert::info_of(file, &FileSource::open(input.path())?) {
                 Ok(info) => Ok(Some(info)),
                 Err(error) => input.named(error),

@@ -1,6 +1,6 @@
 //! Files in stores, by URL: metadata, listings and single tensors are read part by part; what needs everything says so.
 
-use crate::args::{Cat, Command, Store};
+use crate::args::{Cat, Command, Store, Trust};
 use crate::commands::cat;
 use crate::exit::{Failure, Outcome, Usage};
 use crate::input::Input;
@@ -8,12 +8,14 @@ use crate::opened::look_failure;
 use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
-use framewright::convert::{Format, Named, named_objects, objects_named};
+use framewright::convert::{
+    self, Checked, Format, MAX_INDEX, Named, TensorFile, index_files, named_objects, objects_named, open_index,
+};
 use framewright::look::Catalog;
 use framewright::primitives::Span;
 use framewright::source::nonblocking::wait_for;
 use framewright::source::remote::{
-    FullRead, RemoteError, RemoteErrorKind, StoreOptions, StoreSource, is_url, open_source,
+    FullRead, RemoteError, RemoteErrorKind, StoreOptions, StoreSource, is_url, open_source, sibling_url,
 };
 use framewright::source::{ReadAt, stream};
 use framewright::tensogram::{DecodeOptions, DecodedObject, MessageIndex, RemoteFile};
@@ -69,14 +71,54 @@ pub(crate) fn catalog(url: &str, store: &Store, command: &str) -> Result<InStore
             some_message(command, &file)?;
             Ok(InStore::Parts(Catalog::of_remote(file).map_err(look_failure)?, source))
         }
-        Some(format) if format.opens_sources() && command != "dump" => {
-            let file = format
-                .open_source(source.clone(), file_name(&name), &ReadOptions::default())
-                .with_context(|| name.clone())?;
+        Some(format) if is_in_parts(format) && command != "dump" => {
+            let file = Box::new(Checked::new(open_tensors(url, &source, store, format)?));
             Ok(InStore::Parts(Catalog::of_tensors(file, len, &name), source))
         }
         _ => Ok(InStore::Copied(copied(&source, url, store, command)?)),
     }
+}
+
+/// A file of tensors in a store, where it can be read in parts; digests are left to the caller.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn tensor_file(url: &str, store: &Store, command: &str) -> Result<Option<Box<dyn TensorFile>>> {
+    let source = opened(url, store, command)?;
+    match format(url, &source)? {
+        Some(format) if is_in_parts(format) && format != Format::Tensogram => {
+            open_tensors(url, &source, store, format).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether parts of a file will do.
+fn is_in_parts(format: Format) -> bool {
+    format.opens_sources() || format == Format::ShardIndex
+}
+
+/// Opens a file by its header; an index with the files beside it.
+fn open_tensors(url: &str, source: &StoreSource, store: &Store, format: Format) -> Result<Box<dyn TensorFile>> {
+    let (name, read) = (source.url(), ReadOptions::default());
+    if format != Format::ShardIndex {
+        return format.open_source(source.clone(), file_name(name), &read).with_context(|| name.to_owned());
+    }
+    let options = options(store)?;
+    let open = |file: &str| convert::open_source(open_source(&sibling_url(url, file), &options)?, file);
+    open_index(&index_text(source)?, name, &open).map_err(Into::into)
+}
+
+/// The text of an index.
+fn index_text(source: &StoreSource) -> Result<Vec<u8>> {
+    let (name, len) = (source.url(), source.object_len());
+    if len > MAX_INDEX {
+        let text = format!("{name}: an index of {len} bytes is above the limit of {MAX_INDEX}");
+        return Err(Failure::new("invalid_index", text).into());
+    }
+    let mut text = vec![0; len as usize];
+    source.read_exact_at(0, &mut text).with_context(|| name.to_owned())?;
+    Ok(text)
 }
 
 /// All of a file in a store.
@@ -103,20 +145,25 @@ fn opened(url: &str, store: &Store, command: &str) -> Result<StoreSource> {
 /// A copy of an object, fetched piece by piece.
 fn copied(source: &StoreSource, url: &str, store: &Store, command: &str) -> Result<Input> {
     let (name, len) = (source.url(), source.object_len());
-    if Format::of_name(Path::new(file_name(url))) == Some(Format::ShardIndex) {
-        let text = format!(
-            "{name}: an index of shards cannot be read from a URL\nhint: download it and the files that it names into one \
-             directory, or name one of those files"
-        );
-        return Err(Usage(text).into());
-    }
     if !store.allow_full_read {
         let text = format!(
             "{name}: fw {command} must download the whole file ({len} bytes)\nhint: add --allow-full-read to allow it"
         );
         return Err(Usage(text).into());
     }
-    Input::copied(file_name(url), name.to_owned(), |copy| download(source, copy).with_context(|| name.to_owned()))
+    let is_index = Format::of_name(Path::new(file_name(url))) == Some(Format::ShardIndex);
+    Input::copied(file_name(url), name.to_owned(), |copy| {
+        download(source, copy).with_context(|| name.to_owned())?;
+        if !is_index {
+            return Ok(());
+        }
+        // The files that it names go beside it.
+        for file in index_files(&index_text(source)?, name)? {
+            let shard = opened(&sibling_url(url, &file), store, command)?;
+            download(&shard, &copy.with_file_name(&file)).with_context(|| shard.url().to_owned())?;
+        }
+        Ok(())
+    })
 }
 
 /// What a copy is called: formats are told by names, too.
@@ -141,7 +188,7 @@ fn options(store: &Store) -> Result<StoreOptions> {
 fn in_parts(command: &Command, url: &str, source: &StoreSource) -> Result<Option<Outcome>> {
     match format(url, source)? {
         Some(Format::Tensogram) => messages(command, source),
-        Some(format) if format.opens_sources() => tensors(command, source, format),
+        Some(format) if is_in_parts(format) => tensors(command, (url, source), format),
         Some(_) | None => Ok(None),
     }
 }
@@ -255,28 +302,29 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
 }
 
 /// Formats that can do with parts of a file: the header, or one tensor.
-fn tensors(command: &Command, source: &StoreSource, format: Format) -> Result<Option<Outcome>> {
-    let Command::Cat(_) = command else { return Ok(None) };
+fn tensors(command: &Command, (url, source): (&str, &StoreSource), format: Format) -> Result<Option<Outcome>> {
+    let Command::Cat(args) = command else { return Ok(None) };
     let name = source.url().to_owned();
-    let file =
-        format.open_source(source.clone(), file_name(&name), &ReadOptions::default()).with_context(|| name.clone())?;
-    match command {
-        Command::Cat(args) => {
-            let only = match file.entries() {
-                [only] => Some(only.name.clone()),
-                _ => None,
-            };
-            let Some(wanted) = args.tensor.clone().or(only) else {
-                return Err(Usage(cat::several_tensors(&name, file.entries().len())).into());
-            };
-            cat::write_tensor(args, &*file, &wanted, &name).map_err(|error| match error.is::<Usage>() {
-                true => error,
-                false if error.to_string().contains(&name) => error,
-                false => error.context(name),
-            })?;
+    let file = open_tensors(url, source, &args.store, format)?;
+    let file = match args.trust.ignore_digests {
+        true => {
+            Trust::tell(&*file, &name, args.json);
+            file
         }
-        _ => return Ok(None),
-    }
+        false => Box::new(Checked::new(file)),
+    };
+    let only = match file.entries() {
+        [only] => Some(only.name.clone()),
+        _ => None,
+    };
+    let Some(wanted) = args.tensor.clone().or(only) else {
+        return Err(Usage(cat::several_tensors(&name, file.entries().len())).into());
+    };
+    cat::write_tensor(args, &*file, &wanted, &name).map_err(|error| match error.is::<Usage>() {
+        true => error,
+        false if error.to_string().contains(&name) => error,
+        false => error.context(name),
+    })?;
     Ok(Some(Outcome::Fine))
 }
 

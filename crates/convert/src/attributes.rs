@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Keys of the text map begin with this, then the tensor's name follows.
 pub(crate) const PREFIX: &str = "fw.base/";
 
-/// The tensor that an entry of the text map is about, by its key: its carried type or shape, its digest, what is said about it.
+/// The tensor that an entry of the text map is about, by its key: its carried type or shape, its digests, what is said about it.
 ///
 /// ```
 /// assert_eq!(fw_convert::belongs_to("bt.hash/layer.0"), Some("layer.0"));
@@ -18,8 +18,13 @@ pub fn belongs_to(key: &str) -> Option<&str> {
 }
 
 /// How keys about one tensor begin; its name follows.
-const PER_TENSOR: [&str; 4] =
-    [fw_bintensors::DTYPE_KEY_PREFIX, fw_bintensors::SHAPE_KEY_PREFIX, fw_bintensors::HASH_KEY_PREFIX, PREFIX];
+const PER_TENSOR: [&str; 5] = [
+    fw_bintensors::DTYPE_KEY_PREFIX,
+    fw_bintensors::SHAPE_KEY_PREFIX,
+    fw_bintensors::HASH_KEY_PREFIX,
+    fw_bintensors::DIGEST_KEY_PREFIX,
+    PREFIX,
+];
 
 /// The key of the text map that lists keys of JSON texts.
 pub(crate) const JSON_KEYS: &str = "fw.json";

@@ -3,21 +3,34 @@
 
 mod plan; // what each tensor becomes
 mod run; // plans to files
+mod seal; // what becomes of digests
+mod stale; // what an earlier output left
 
-use crate::contract::{MetadataPlace, Meter, Takes, Target, Work, check_output};
+use crate::contract::{MetadataPlace, Meter, Takes, Target, Work};
 use crate::model::TensorFile;
 use crate::{
     Codecs, ConvertError, ConvertOptions, Converted, Feature, Format, Loss, MessageBounds, Transport, detect, shards,
 };
 use fw_bintensors::HeaderAlignment;
 use run::Run;
+use stale::Stale;
 use std::path::Path;
+
+/// How the tensors came here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    /// A file is converted: its manifest is compared, and the output takes the place of all of an earlier one.
+    Conversion,
+    /// Tensors that are open, maybe picked from several files: a manifest among their metadata is of other tensors, and what
+    /// stands beside the output stays.
+    Tensors,
+}
 
 /// Converts a file.
 ///
 /// # Errors
 /// When the input is wrong, the output's format cannot be told or cannot hold a tensor, or reading or writing fails.
-/// No output is left behind then, except shards already complete.
+/// No output is left behind then.
 pub fn convert(
     input: impl AsRef<Path>,
     output: impl AsRef<Path>,
@@ -60,7 +73,7 @@ fn converted(
 ) -> Result<Converted, ConvertError> {
     let in_input = |error: ConvertError| error.in_file(input);
     let source = from.open(input, &options.read()).map_err(in_input)?;
-    written(&*source, input, output, target, options)
+    written(&*source, input, output, target, (options, Door::Conversion))
 }
 
 /// Writes tensors that are open, from one file or from several; `input` names them in errors.
@@ -77,7 +90,7 @@ pub fn write_tensors(
 ) -> Result<Converted, ConvertError> {
     let target = Target::new(options.format.unwrap_or_else(|| source.format()))?;
     check_options(target.format, target.writable.takes(), options)?;
-    written(source, input.as_ref(), output.as_ref(), target, options)
+    written(source, input.as_ref(), output.as_ref(), target, (options, Door::Tensors))
 }
 
 fn written(
@@ -85,16 +98,26 @@ fn written(
     input: &Path,
     output: &Path,
     target: Target,
-    options: &ConvertOptions,
+    (options, door): (&ConvertOptions, Door),
 ) -> Result<Converted, ConvertError> {
-    let target = target.plan(source, output, options).map_err(|error| error.in_file(input))?;
+    let mut target = target.plan(source, output, options).map_err(|error| error.in_file(input))?;
+    let sizes = target.tensors.iter().map(|tensor| tensor.len).collect::<Vec<_>>();
+    let groups = match options.max_shard_size {
+        Some(max) => shards::split(&sizes, max),
+        None => vec![(0..sizes.len()).collect()],
+    };
+    // What is in the way is found before everything is read.
+    let stale = Stale::find(input, source, output, &target, groups.len(), (options, door))?;
+    let digests = target.settle(source, options, groups.len() > 1, door).map_err(|error| error.in_file(input))?;
     let mut done = Converted {
         files: Vec::new(),
+        removed: Vec::new(),
         tensors: target.tensors.len(),
         bytes: 0,
         losses: Vec::new(),
         notes: Vec::new(),
         transport: Transport::Streamed,
+        digests,
     };
     let mut found = source.remarks();
     if target.writable.metadata_place() != MetadataPlace::TextMap {
@@ -102,21 +125,15 @@ fn written(
         found.retain(|loss| loss.feature != Feature::MetadataForm);
     }
     found.extend(target.losses.iter().cloned());
-    let sizes = target.tensors.iter().map(|tensor| tensor.len).collect::<Vec<_>>();
     done.bytes = sizes.iter().fold(0, |sum, size| u64::saturating_add(sum, *size));
-    let groups = match options.max_shard_size {
-        Some(max) => shards::split(&sizes, max),
-        None => vec![(0..sizes.len()).collect()],
-    };
     if let Some(max) = options.max_shard_size {
         let what = format!("tensors are not split: one larger than {max} bytes makes a larger file");
         let larger = target.tensors.iter().filter(|tensor| tensor.len > max);
         found.extend(larger.map(|tensor| Loss::new(Feature::ShardSize, Some(tensor.name.clone()), what.clone())));
     }
-    let meter = Meter::new(options, done.bytes);
+    let meter = Meter::after(options, done.digests.bytes, done.bytes);
     let mut run = Run { work: Work { source, target: &target, input, options, meter }, output };
     if let [_] = &groups[..] {
-        check_output(output, options.existing)?;
         if run.copy_whole()? {
             done.transport = Transport::Copied;
         } else {
@@ -124,8 +141,10 @@ fn written(
         }
         done.files.push(output.to_owned());
     } else {
-        run.write_shards(&groups, &mut done)?;
+        run.write_shards(&groups, &stale, &mut done)?;
     }
+    // Only now: until here the old files were the output.
+    done.removed = stale.remove(&done.files)?;
     (done.notes, done.losses) = found.into_iter().partition(|loss| loss.feature.is_note());
     Ok(done)
 }
@@ -145,6 +164,9 @@ fn check_options(format: Format, takes: Takes, options: &ConvertOptions) -> Resu
     if options.tensor_digests.is_some() && !takes.digests {
         return refused("keeping digests", |takes| takes.digests);
     }
+    if options.sign_with.is_some() && !takes.digests {
+        return refused("signing", |takes| takes.digests);
+    }
     if options.max_shard_size.is_some() && !takes.shards {
         let message = format!("{format} files cannot be split; choose {}", with(|takes| takes.shards));
         return Err(ConvertError::unsupported("unsplittable_format", message));
@@ -157,6 +179,10 @@ fn check_copy(from: Format, to: Format, options: &ConvertOptions) -> Result<(), 
     let asked = match (options.messages, options.codecs) {
         (MessageBounds::Join, _) => "joining messages",
         (MessageBounds::Keep, Codecs::Drop) => "dropping codecs",
+        (MessageBounds::Keep, Codecs::Keep) if options.expect.is_some() && from == Format::Tensogram && to == from => {
+            let message = "a copy of Tensogram messages has no manifest that could be expected";
+            return Err(ConvertError::unsupported("option_not_applicable", message));
+        }
         (MessageBounds::Keep, Codecs::Keep) => return Ok(()),
     };
     if from == Format::Tensogram && to == from {

@@ -26,7 +26,9 @@ mod format; // the table of formats
 mod loss; // what a conversion could not keep
 mod model; // a file of named tensors, whatever its format
 mod attributes; // metadata of one tensor, carried in a text map
+mod sign; // signatures of manifests
 mod options; // how to convert, and what came of it
+mod digests; // digests of tensors, compared and computed
 mod report; // faults of a file, trees of its byte ranges
 mod contract; // what every format answers, and what it is given to write
 mod archive; // zip archives: npz, PyTorch
@@ -44,6 +46,7 @@ mod table; // what each target keeps
 mod memory; // tensors of a program as a tensor file
 mod widen; // tensors as float32
 mod convert; // any format to any other
+mod signed; // checkpoints that are signed, and verified
 mod capture; // struct-frame captures as rows: filters, statistics, tables
 mod columns; // struct-frame captures as Tensogram files of columns
 mod diff; // two files, tensor by tensor
@@ -61,6 +64,10 @@ pub use columns::{
 };
 pub use convert::{convert, write_tensors};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Distance, Metadata, MetadataDifference, Types, diff};
+pub use digests::{
+    Checked, check_manifest, check_spelling, digest_algorithm, expect_manifest, is_digest_key, is_seal_key, manifest,
+    stored_digests, stored_manifest, verify_digests,
+};
 pub use error::{ConvertError, Side};
 pub use format::Format;
 pub use formats::{detect, open, open_source, open_with};
@@ -69,12 +76,15 @@ pub use memory::MemoryTensors;
 pub use model::{Attributes, Block, Entry, Pieces, TensorFile, Unreadable};
 pub use numpy::npy_header;
 pub use options::{
-    Codecs, ConvertOptions, Converted, Existing, MessageBounds, Missing, NanBits, Progress, ProgressFn, Transport,
+    Codecs, ConvertOptions, Converted, DigestsDone, Existing, MessageBounds, Missing, NanBits, Progress, ProgressFn,
+    StoredUse, Transport,
 };
 pub use report::shortened;
 pub use safetensors::safetensors_name;
-pub use shards::{ShardOpener, open_index};
+pub use shards::{MAX_INDEX, ShardOpener, checkpoint_in, index_files, open_index};
 pub use show::{Info, Row, dump, info, info_of, ls, non_finite, rows, validate};
+pub use sign::{PublicKey, SigningKey};
+pub use signed::{sign, verify_signature};
 pub use table::{LossRow, loss_table};
 pub use tensogram::{Named, cat_object, named_objects, objects_named};
 pub use widen::{AsFloat32, to_float32};

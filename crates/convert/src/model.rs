@@ -9,6 +9,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 /// One tensor, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Entry {
     /// The file's own name for its element type, where it keeps elements in quantised blocks. `dtype` is then the type that they
     /// decode to, or `uint8` where the blocks are handed out as they are.
     pub block_type: Option<&'static str>,
+    /// What the file that holds it is called, where that is another one than the file that was opened: a shard of a checkpoint.
+    pub shard: Option<Arc<str>>,
 }
 
 /// What a file says about one tensor.
@@ -58,7 +61,7 @@ impl Unreadable {
 
 impl Entry {
     pub(crate) fn new(name: String, dtype: DType, shape: Vec<u64>, span: Option<Span>) -> Self {
-        Self { name, dtype, shape, span, attributes: Attributes::new(), block_type: None }
+        Self { name, dtype, shape, span, attributes: Attributes::new(), block_type: None, shard: None }
     }
 
     /// The type as the file has it: that of its blocks, or of its elements.
@@ -113,6 +116,17 @@ pub trait TensorFile: Send + Sync {
     /// lies there as it is: an index of several files has its tensors in them.
     fn shard(&self, _index: usize) -> Option<(&Path, Span)> {
         None
+    }
+
+    /// Digests of its tensors that are kept beside the files that hold them: those of an index of several files (BT-10.9).
+    fn index_digests(&self) -> &BTreeMap<String, String> {
+        const NONE: &BTreeMap<String, String> = &BTreeMap::new();
+        NONE
+    }
+
+    /// Whether a tensor that is read as a whole is compared with a digest on the way.
+    fn verifies(&self, _index: usize) -> bool {
+        false
     }
 
     /// Whether the order of the tensors belongs to the file; an index of several files has none of its own.

@@ -1,7 +1,8 @@
 //! How to convert, and what came of it.
 
+use crate::sign::SigningKey;
 use crate::{Format, Loss};
-use fw_bintensors::{Algorithm, HeaderAlignment, Profile, ReadOptions};
+use fw_bintensors::{Algorithm, HeaderAlignment, Manifest, Profile, ReadOptions};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +19,14 @@ pub struct ConvertOptions {
     pub max_shard_size: Option<u64>,
     /// Where the data of a BinTensors file begins.
     pub align: HeaderAlignment,
-    /// Keep digests of tensors in a BinTensors file.
+    /// Keep digests of tensors, and of all of them together, in a BinTensors or safetensors file.
     pub tensor_digests: Option<Algorithm>,
+    /// What to do with the digests that the input keeps of its tensors.
+    pub stored: StoredUse,
+    /// The digest that the manifest of the output must have: `sha256:<hex>`.
+    pub expect: Option<String>,
+    /// Sign the manifest of the output.
+    pub sign_with: Option<SigningKey>,
     /// What to do with types the target does not have.
     pub missing: Missing,
     /// How strictly a BinTensors input is read.
@@ -96,6 +103,13 @@ impl ConvertOptions {
         self
     }
 
+    /// Chooses what to do with the digests that the input keeps of its tensors.
+    #[must_use]
+    pub const fn with_stored(mut self, stored: StoredUse) -> Self {
+        self.stored = stored;
+        self
+    }
+
     /// Chooses what to wait for.
     #[must_use]
     pub const fn with_durability(mut self, durability: fw_tensogram::Durability) -> Self {
@@ -144,6 +158,38 @@ pub enum Existing {
     Replace,
     /// Stop before anything is written.
     Refuse,
+}
+
+/// What to do with the digests that an input keeps of its tensors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoredUse {
+    /// Compare them with the data, and stop before anything is written where they differ.
+    #[default]
+    Verify,
+    /// Carry them as they are: a tensor that differs from its digest still does so in the output.
+    Ignore,
+}
+
+/// What was done about digests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DigestsDone {
+    /// Tensors of the input whose data was compared with a digest.
+    pub checked: usize,
+    /// Tensors of the input whose digest was not looked at, because that was asked for.
+    pub ignored: usize,
+    /// The digest of the manifest of the output, where it has one.
+    pub manifest: Option<String>,
+    /// Bytes that were read to compare or make digests, before the conversion.
+    pub(crate) bytes: u64,
+}
+
+impl DigestsDone {
+    /// So many tensors were compared, and these are all.
+    pub(crate) fn of(checked: usize, manifest: &Manifest) -> Self {
+        Self { checked, manifest: Some(manifest.digest()), ..Self::default() }
+    }
 }
 
 /// What a Tensogram output does with bits of floats that masks do not give back: the payload of a NaN, the finite half of a
@@ -198,6 +244,8 @@ pub struct Progress<'a> {
 pub struct Converted {
     /// The files written, the index of a split output last.
     pub files: Vec<PathBuf>,
+    /// Files of an earlier output under the same name that are no part of this one, and were removed.
+    pub removed: Vec<PathBuf>,
     /// Tensors written.
     pub tensors: usize,
     /// Bytes of data written.
@@ -208,6 +256,8 @@ pub struct Converted {
     pub notes: Vec<Loss>,
     /// How the data travelled.
     pub transport: Transport,
+    /// What was done about digests.
+    pub digests: DigestsDone,
 }
 
 /// How data travelled.

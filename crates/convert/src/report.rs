@@ -1,9 +1,13 @@
 //! What formats report: the faults of a file, and trees of its byte ranges.
 
 use crate::ConvertError;
+use crate::digests::{Job, Pass, described, stored_digests};
 use crate::model::{Entry, TensorFile};
+use fw_bintensors::digest_subject;
+use fw_bintensors::validate::{DIGESTS_CHECKED, TENSORS};
 use fw_report::{Finding, Report, Tree};
 use fw_source::ReadAt;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What there is to report about a file that was opened, or not; `read_all` reads every tensor, too.
@@ -27,35 +31,61 @@ pub(crate) fn opened_report(
         report.push(Finding::warning("not_a_tensor", message).level("structure"));
     }
     if read_all {
-        self::read_all(&*file, &mut report)?;
+        check_data(&*file, &mut report)?;
     }
     Ok(report)
 }
 
-fn finding(error: ConvertError) -> Result<Finding, ConvertError> {
+pub(crate) fn finding(error: ConvertError) -> Result<Finding, ConvertError> {
     match error {
         ConvertError::Io(error) => Err(error.into()),
-        error => {
-            let finding = Finding::error(error.code(), error.message()).level("structure");
-            Ok(match error.position() {
-                Some(at) => finding.at(at..at),
-                None => finding,
-            })
-        }
+        error => Ok(fault(&error).level("structure")),
     }
 }
 
-/// Reads every tensor, so that checksums of zips are compared and missing bytes noticed.
-fn read_all(file: &dyn TensorFile, report: &mut Report) -> Result<(), ConvertError> {
-    for (index, entry) in file.entries().iter().enumerate() {
-        match file.stream(index, &mut |_| Ok(())) {
-            Ok(()) => {}
-            Err(ConvertError::Io(error)) => {
-                let message = format!("{:?}: {error}", entry.name);
-                report.push(Finding::error("unreadable_data", message).object(index as u64).level("data"));
+/// An error as a finding.
+pub(crate) fn fault(error: &ConvertError) -> Finding {
+    let finding = Finding::error(error.code(), error.message());
+    match error.position() {
+        Some(at) => finding.at(at..at),
+        None => finding,
+    }
+}
+
+/// Reads every tensor, and reports data that differs from its digest, that is missing, or that cannot be read.
+pub(crate) fn check_data(file: &dyn TensorFile, report: &mut Report) -> Result<(), ConvertError> {
+    let stored = stored_digests(file);
+    let all = 0..file.entries().len();
+    let jobs = all.map(|place| Job { place, wanted: None }).collect();
+    let verdicts = Pass { file, stored: Some(&stored) }.verdicts(jobs, &|_| {});
+    let mut found: BTreeMap<usize, ConvertError> =
+        verdicts.into_iter().filter_map(|(place, verdict)| Some((place, verdict.err()?))).collect();
+    for (place, entry) in file.entries().iter().enumerate() {
+        let Some(error) = found.remove(&place) else { continue };
+        let on = |finding: Finding| finding.object(place as u64).level("data");
+        report.push(match error {
+            ConvertError::Io(error) => on(Finding::error("unreadable_data", format!("{:?}: {error}", entry.name))),
+            ConvertError::BinTensors(error) => {
+                let finding = on(Finding::error(error.code(), error.detail())).on(format!("tensors[{:?}]", entry.name));
+                match entry.span {
+                    Some(span) => finding.at(span),
+                    None => finding,
+                }
             }
-            Err(error) => report.push(finding(error)?.object(index as u64)),
-        }
+            error => finding(error)?.object(place as u64),
+        });
+    }
+    for key in stored.strays() {
+        let name = digest_subject(key).unwrap_or_default();
+        let message = format!("a digest is kept for {name:?}, but there is no such tensor");
+        report.push(Finding::warning("digest_without_tensor", message).on(format!("metadata[{key:?}]")));
+    }
+    if let Err(error) = stored.check_manifest(described(file)) {
+        report.push(Finding::error(error.code(), error.detail()).level("data"));
+    }
+    if file.format().contract().keeps_digests() {
+        report.tally(TENSORS, file.entries().len() as u64);
+        report.tally(DIGESTS_CHECKED, stored.count() as u64);
     }
     Ok(())
 }

@@ -49,6 +49,9 @@ pub struct Row {
     pub bytes: u64,
     /// Where the data lies in the file, when it lies there as it is.
     pub span: Option<[u64; 2]>,
+    /// The file that holds it, where an index of several files was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
     /// The file's own name for its element type, where it keeps elements in quantised blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_type: Option<&'static str>,
@@ -60,7 +63,11 @@ pub struct Row {
 /// When it cannot be read or is wrong.
 pub fn info(path: impl AsRef<Path>) -> Result<Info, ConvertError> {
     let path = path.as_ref();
-    info_of(&*open(path)?, &FileSource::open(path)?)
+    let file = open(path)?;
+    match path.is_dir() {
+        true => summary(&*file, 0),
+        false => info_of(&*file, &FileSource::open(path)?),
+    }
 }
 
 /// Summarises an open file that `source` holds the bytes of: its header is read again at most.
@@ -116,6 +123,7 @@ pub fn rows(file: &dyn TensorFile) -> Result<Vec<Row>, ConvertError> {
             shape: entry.shape.clone(),
             bytes: entry.byte_len()?,
             span: entry.span.map(|span| [span.start, span.end]),
+            shard: entry.shard.as_deref().map(str::to_owned),
             block_type: entry.block_type,
         })
     };

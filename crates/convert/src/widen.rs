@@ -156,6 +156,10 @@ impl TensorFile for AsFloat32<'_> {
         self.inner.has_order()
     }
 
+    fn verifies(&self, index: usize) -> bool {
+        self.inner.verifies(index)
+    }
+
     fn remarks(&self) -> Vec<Loss> {
         self.inner.remarks()
     }

@@ -284,7 +284,8 @@ impl<V: PartialEq> Merged<V> {
     }
 
     fn add(&mut self, file: &str, more: BTreeMap<String, V>) -> Result<()> {
-        for (key, value) in more {
+        // What is about all tensors of one file says nothing about those of several.
+        for (key, value) in more.into_iter().filter(|(key, _)| !fw_convert::is_seal_key(key)) {
             match self.map.get_mut(&key) {
                 None => drop(self.map.insert(key, (value, file.to_owned()))),
                 Some((old, _)) if *old == value => {}

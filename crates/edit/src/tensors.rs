@@ -112,6 +112,8 @@ impl TensorFile for Picked {
 /// Opens a file of a format without messages. Arrays that are not tensors would be lost, so that a file with such is refused.
 pub(crate) fn opened(input: &Input<'_>) -> Result<Box<dyn TensorFile>> {
     let file = input.format.open(input.path, &ReadOptions::default())?;
+    // Tensors that are picked from it have another manifest.
+    fw_convert::check_manifest(&*file)?;
     if let Some(array) = file.unreadable().first() {
         let message = format!("{}: array {:?}: {}; it cannot be copied", input.name, array.name, array.what);
         return Err(EditError::refused("not_a_tensor", message));

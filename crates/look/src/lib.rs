@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod error; // what can go wrong
-mod parallel; // work by several threads, results in order
 
 mod catalog; // the records of a file
 mod keys; // did you mean
@@ -17,7 +16,7 @@ mod picture; // pictures of tensors
 pub use catalog::{Catalog, FileRecord, ObjectInfo, Records};
 pub use data::{Part, Pieces, shown};
 pub use error::{LookError, Result};
+pub use fw_bytes::parallel::{in_order, thread_count};
 pub use keys::{KeyCheck, UnknownKey};
-pub use parallel::{in_order, thread_count};
 pub use picture::{Picture, PictureKind, PictureOptions, Style};
 pub use stats::{StatsOptions, TensorStats};

@@ -1,17 +1,19 @@
 //! All findings about one input, with a verdict.
 
 use crate::{Finding, Severity};
+use std::collections::BTreeMap;
 
-/// Findings in the order they were made.
+/// Findings in the order they were made, and numbers of what was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     findings: Vec<Finding>,
+    tallies: BTreeMap<&'static str, u64>,
 }
 
 impl Report {
     /// Nothing found yet.
     pub const fn new() -> Self {
-        Self { findings: Vec::new() }
+        Self { findings: Vec::new(), tallies: BTreeMap::new() }
     }
 
     /// Adds a finding.
@@ -27,6 +29,17 @@ impl Report {
     /// How many findings have this severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Adds to a number of what was checked, such as `digests_checked`.
+    pub fn tally(&mut self, what: &'static str, more: u64) {
+        let number = self.tallies.entry(what).or_default();
+        *number = number.saturating_add(more);
+    }
+
+    /// The numbers of what was checked, by snake_case names.
+    pub const fn tallies(&self) -> &BTreeMap<&'static str, u64> {
+        &self.tallies
     }
 
     /// The findings, in the order they were made.
@@ -51,7 +64,7 @@ impl IntoIterator for Report {
 
 impl FromIterator<Finding> for Report {
     fn from_iter<I: IntoIterator<Item = Finding>>(findings: I) -> Self {
-        Self { findings: findings.into_iter().collect() }
+        Self { findings: findings.into_iter().collect(), ..Self::new() }
     }
 }
 

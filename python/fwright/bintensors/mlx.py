@@ -60,9 +60,12 @@ def load(data: Buffer) -> dict[str, Any]:
     return loaded
 
 
-def load_file(filename: str | os.PathLike[str], *, mmap: bool = True) -> dict[str, Any]:
-    """All arrays of a file, in file order. ``mmap=False`` reads the file into memory first."""
-    loaded: dict[str, Any] = _native.load_file(filename, "mlx", mmap=mmap)
+def load_file(filename: str | os.PathLike[str], *, mmap: bool = True, verify: bool = False) -> dict[str, Any]:
+    """All arrays of a file, in file order. ``mmap=False`` reads the file into memory first.
+
+    ``verify=True`` compares all data with the digests in the file first, and fails where it has none.
+    """
+    loaded: dict[str, Any] = _native.load_file(filename, "mlx", mmap=mmap, verify=verify)
     return loaded
 
 

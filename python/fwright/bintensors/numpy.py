@@ -65,13 +65,14 @@ def load(data: Buffer) -> dict[str, NDArray[Any]]:
     return loaded
 
 
-def load_file(filename: str | os.PathLike[str], *, mmap: bool = True) -> dict[str, NDArray[Any]]:
+def load_file(filename: str | os.PathLike[str], *, mmap: bool = True, verify: bool = False) -> dict[str, NDArray[Any]]:
     """All arrays of a file, in file order.
 
     They are views of a private map of the file: nothing is read before it is used, and what is written to them does not reach the
     file. The file must not be cut short while they live; ``mmap=False`` reads it into memory instead.
+    ``verify=True`` compares all data with the digests in the file first, and fails where it has none.
     """
-    loaded: dict[str, NDArray[Any]] = _native.load_file(filename, "numpy", mmap=mmap)
+    loaded: dict[str, NDArray[Any]] = _native.load_file(filename, "numpy", mmap=mmap, verify=verify)
     return loaded
 
 

@@ -76,13 +76,14 @@ def load(data: Buffer) -> dict[str, Any]:
     return loaded
 
 
-def load_file(filename: str | os.PathLike[str], device: Any = "cpu", *, mmap: bool = True) -> dict[str, Any]:
+def load_file(filename: str | os.PathLike[str], device: Any = "cpu", *, mmap: bool = True, verify: bool = False) -> dict[str, Any]:
     """All tensors of a file, in file order.
 
     On the CPU they are views of a private map of the file: nothing is read before it is used, and what is written to them does not
     reach the file. The file must not be cut short while they live; ``mmap=False`` reads it into memory instead.
+    ``verify=True`` compares all data with the digests in the file first, and fails where it has none.
     """
-    loaded: dict[str, Any] = _native.load_file(filename, "torch", device, mmap=mmap)
+    loaded: dict[str, Any] = _native.load_file(filename, "torch", device, mmap=mmap, verify=verify)
     return loaded
 
 

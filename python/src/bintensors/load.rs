@@ -3,6 +3,7 @@
 use super::errors::{Doing, any_fault, fault};
 use super::frameworks::{Device, Framework};
 use super::open::opened;
+use super::verify::verify_stored;
 use super::weights::{Described, FilePath, Sharing, Weights};
 use crate::buffer::Input;
 use crate::interrupt::released;
@@ -11,19 +12,23 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList, PyString};
 
 /// All tensors of a file, in file order. With `mmap` they are views of a private map: nothing is read before it is used, and what is
-/// written to them does not reach the file.
+/// written to them does not reach the file. With `verify` all data is read and compared with the digests in the file first.
 #[pyfunction]
-#[pyo3(signature = (filename, framework, device=None, *, mmap=true))]
+#[pyo3(signature = (filename, framework, device=None, *, mmap=true, verify=false))]
 pub(crate) fn load_file<'py>(
     py: Python<'py>,
     filename: FilePath,
     framework: &str,
     device: Option<&Bound<'py, PyAny>>,
     mmap: bool,
+    verify: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (framework, device) = (Framework::of(py, framework)?, Device::of(device)?);
     device.check(py, framework)?;
     let weights = opened(py, &filename.0)?;
+    if verify {
+        verify_stored(py, &weights, None)?;
+    }
     let mapping = if mmap { Mapping::Private } else { Mapping::None };
     all(py, &weights, framework, &device, mapping)
 }

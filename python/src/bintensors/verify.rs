@@ -7,7 +7,8 @@ use super::write::PathOrBytes;
 use crate::buffer::Held;
 use crate::interrupt::{Progress, reported};
 use framewright::bintensors::validate::verify_tensors;
-use framewright::bintensors::{Algorithm, BinTensorError, HASH_KEY_PREFIX, verify as verify_source};
+use framewright::bintensors::{Algorithm, BinTensorError, digest_subject, verify as verify_source};
+use framewright::convert::verify_digests;
 use framewright::source::{FileSource, ReadAt, Watched};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -58,9 +59,20 @@ pub(super) fn verify_stored(py: Python<'_>, weights: &Weights, progress: Option<
         let words = "the file has no digests of its tensors: save it with digest=\"sha256\"";
         Class::Fault.error(py, words, "missing_digest", None)
     };
-    let (metadata, source) = weights.as_bin().ok_or_else(none)?;
+    let Some((metadata, source)) = weights.as_bin() else {
+        let file = weights.as_any().ok_or_else(none)?;
+        let compared = reported(py, progress, |progress| {
+            let watch = Progress::watch(progress);
+            verify_digests(file, &|done| watch.tell(done.bytes_done, done.bytes_total))
+        })?;
+        return match compared {
+            Ok(0) => Err(none()),
+            Ok(compared) => Ok(compared),
+            Err(error) => Err(any_fault(py, Doing::Verifying, error)),
+        };
+    };
     let compared = reported(py, progress, |progress| {
-        let digested = |key: &str| Some(metadata.span(&metadata.info(key.strip_prefix(HASH_KEY_PREFIX)?)?).len());
+        let digested = |key: &str| Some(metadata.span(&metadata.info(digest_subject(key)?)?).len());
         let total = metadata.metadata().into_iter().flat_map(|user| user.iter()).filter_map(|(key, _)| digested(key));
         verify_tensors(&Watched::of(source, total.sum(), Progress::watch(progress)), metadata)
     })?;

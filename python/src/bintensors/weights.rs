@@ -112,12 +112,12 @@ impl DataFile {
 }
 
 impl Weights {
-    /// Opens a BinTensors file, a safetensors file or an index of several, by its content.
+    /// Opens a BinTensors file, a safetensors file, an index of several or a directory with one, by its content.
     ///
     /// # Errors
     /// When it cannot be read or is wrong; what is none of them fails as a BinTensors file.
     pub(super) fn open(path: &Path) -> Result<Self, ConvertError> {
-        if Format::of_name(path) == Some(Format::ShardIndex) {
+        if Format::of_name(path) == Some(Format::ShardIndex) || path.is_dir() {
             return Ok(Self::any(Format::ShardIndex.open(path, &ReadOptions::default())?, None));
         }
         let source = FileSource::open(path)?;
@@ -248,6 +248,14 @@ impl Weights {
         match &self.tensors {
             Tensors::Bin(metadata, _) => Some((metadata, self.files.first()?.source.reader())),
             Tensors::Any(..) => None,
+        }
+    }
+
+    /// The file of any other format.
+    pub(super) fn as_any(&self) -> Option<&dyn TensorFile> {
+        match &self.tensors {
+            Tensors::Bin(..) => None,
+            Tensors::Any(file, _) => Some(&**file),
         }
     }
 

@@ -4,8 +4,8 @@ use crate::buffer;
 use crate::promise::left_alone;
 use crate::value::type_name;
 use bytes::Bytes;
-use framewright::convert::{self, ConvertError, Format, TensorFile};
-use framewright::source::remote::{StoreOptions, StoreSource, open_source};
+use framewright::convert::{self, ConvertError, Format, MAX_INDEX, TensorFile};
+use framewright::source::remote::{StoreOptions, StoreSource, open_source, sibling_url};
 use framewright::source::{FileSource, MappedFile, ReadAt};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -82,7 +82,7 @@ impl LocalFile {
 /// # Errors
 /// When a file cannot be read, or is wrong.
 pub(super) fn open_path(path: &Path) -> Result<(Box<dyn TensorFile>, Vec<LocalFile>), ConvertError> {
-    if Format::of_name(path) != Some(Format::ShardIndex) {
+    if Format::of_name(path) != Some(Format::ShardIndex) && !path.is_dir() {
         let source = FileSource::open(path)?;
         // The same open file twice: a view is of what was opened, whatever the name stands for by then.
         let same = FileSource::of(source.file().try_clone()?, path);
@@ -102,16 +102,12 @@ pub(super) fn open_path(path: &Path) -> Result<(Box<dyn TensorFile>, Vec<LocalFi
 pub(super) fn open_url(url: &str, settings: &[(String, String)]) -> Result<Box<dyn TensorFile>, ConvertError> {
     let options = settings.iter().fold(StoreOptions::new(), |options, (name, value)| options.with_setting(name, value));
     let source = open_source(url, &options)?;
-    let (place, rest) = match url.find(['?', '#']) {
-        Some(end) => url.split_at(end),
-        None => (url, ""),
-    };
+    let place = url.split(['?', '#']).next().unwrap_or(url);
     if Format::of_name(Path::new(place)) != Some(Format::ShardIndex) {
         return convert::open_source(source, place);
     }
-    let folder = place.rsplit_once('/').map_or(place, |(folder, _)| folder);
     let shard = |file: &str| -> Result<Box<dyn TensorFile>, ConvertError> {
-        convert::open_source(open_source(&format!("{folder}/{file}{rest}"), &options)?, file)
+        convert::open_source(open_source(&sibling_url(url, file), &options)?, file)
     };
     convert::open_index(&whole(&source)?, url, &shard)
 }
@@ -251,6 +247,3 @@ impl ReadAt for ObjectSource {
         })
     }
 }
-
-/// Bytes of the largest index that is read.
-const MAX_INDEX: u64 = 256 << 20;

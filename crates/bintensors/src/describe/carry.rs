@@ -35,10 +35,7 @@ pub fn carry(name: &str, dtype: DType, shape: &[u64]) -> Result<Carried, BinTens
         return Ok(Carried { dtype, shape: shape.to_vec(), entries: Vec::new() });
     }
     let overflow = || BinTensorError::ValidationOverflow { name: name.to_owned() };
-    let type_name = CARRIED
-        .iter()
-        .find(|(carried, _)| *carried == dtype)
-        .map(|(_, name)| *name)
+    let type_name = carried_name(dtype)
         .ok_or_else(|| BinTensorError::EncodeError(format!("tensor {name:?}: type {dtype} has no counterpart")))?;
     let mut entries = vec![(format!("{DTYPE_KEY_PREFIX}{name}"), type_name.to_owned())];
     let total = fw_tensor::byte_len(dtype, shape).map_err(|_| overflow())?;
@@ -53,6 +50,16 @@ pub fn carry(name: &str, dtype: DType, shape: &[u64]) -> Result<Carried, BinTens
     });
     fw_tensor::element_count(&stored).map_err(|_| overflow())?;
     Ok(Carried { dtype: Dtype::U8, shape: stored, entries })
+}
+
+/// The name that the format, or what it carries, has for an element type: `BF16`, `F8_E8M0`.
+pub(crate) fn type_name(dtype: DType) -> &'static str {
+    let own = Dtype::from_common(dtype).map(Dtype::name);
+    own.or_else(|| carried_name(dtype)).unwrap_or_else(|| dtype.name())
+}
+
+fn carried_name(dtype: DType) -> Option<&'static str> {
+    CARRIED.iter().find(|(carried, _)| *carried == dtype).map(|(_, name)| *name)
 }
 
 /// What a stored tensor is to its user, given the user metadata as a lookup. Entries that contradict the stored bytes
@@ -146,6 +153,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// BT-10.4: every type has a name of the format, and no two have the same.
+    #[test]
+    fn every_type_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<&str> = DType::ALL.iter().map(|dtype| type_name(*dtype)).collect();
+        assert_eq!(names.len(), DType::ALL.len());
+        let is_known = |dtype: &DType| Dtype::from_common(*dtype).is_some() || carried_name(*dtype).is_some();
+        assert!(DType::ALL.iter().all(is_known));
     }
 
     #[test]

@@ -13,8 +13,8 @@ mod user; // the user's own text map
 
 pub use budget::{budget_exceeded_at, readable_by_reference};
 pub(crate) use canonical::check as check_canonical;
-pub(crate) use carry::carried;
 pub use carry::{Carried, DTYPE_KEY_PREFIX, SHAPE_KEY_PREFIX, carry, logical};
+pub(crate) use carry::{carried, type_name};
 pub(crate) use index::first_duplicate;
 pub use info::TensorInfo;
 pub use metadata::{Metadata, OwnedMetadata};

@@ -10,6 +10,11 @@ use fw_source::{Buffers, ReadAt, drive};
 
 pub use digests::verify_tensors;
 
+/// What [`Report::tallies`] calls the number of tensors, where data was checked.
+pub const TENSORS: &str = "tensor_count";
+/// What [`Report::tallies`] calls the number of tensors whose data was compared with a digest.
+pub const DIGESTS_CHECKED: &str = "digests_checked";
+
 /// What to check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,7 +55,7 @@ impl ValidateOptions {
 ///
 /// # Errors
 /// Only when the source fails.
-pub fn validate(source: &(impl ReadAt + ?Sized), options: &ValidateOptions) -> Result<Report, BinTensorError> {
+pub fn validate(source: &(impl ReadAt + Sync + ?Sized), options: &ValidateOptions) -> Result<Report, BinTensorError> {
     let mut report = Report::new();
     let len = source.len()?;
     let read_options = ReadOptions::new().with_profile(options.profile);

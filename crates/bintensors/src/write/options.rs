@@ -1,6 +1,6 @@
 //! What a writer adds to the tensors.
 
-use super::Algorithm;
+use crate::digest::Algorithm;
 use std::collections::BTreeMap;
 
 /// How to write.
@@ -11,7 +11,8 @@ pub struct WriteOptions {
     pub metadata: Option<BTreeMap<String, String>>,
     /// Where the data section begins.
     pub align: HeaderAlignment,
-    /// Keep the digest of each tensor's data in the metadata, as `bt.hash/<name>` (BT-10.3).
+    /// Keep the digest of each tensor (`bt.digest/<name>`, BT-10.4) and that of all together (`bt.manifest`, BT-10.6) in the
+    /// metadata.
     pub tensor_digests: Option<Algorithm>,
 }
 
@@ -35,7 +36,7 @@ impl WriteOptions {
         self
     }
 
-    /// Keeps the digest of each tensor's data in the metadata.
+    /// Keeps the digest of each tensor, and that of all together, in the metadata.
     #[must_use]
     pub const fn with_tensor_digests(mut self, algorithm: Algorithm) -> Self {
         self.tensor_digests = Some(algorithm);

@@ -1,9 +1,10 @@
 //! Infos first, then tensors in any order, from any thread, in pieces of any size: files larger than memory.
 
-use super::checksum::Hasher;
-use super::{Algorithm, Plan, WriteOptions};
+use super::digested::{subject, with_digests};
+use super::{Plan, PlannedTensor, WriteOptions};
+use crate::digest::{Algorithm, Hasher, ManifestEntry, TensorHasher};
 use crate::error::BinTensorError;
-use crate::{Dtype, HASH_KEY_PREFIX, Shape};
+use crate::{Dtype, Shape};
 use fw_source::{AtomicFile, ReadAt};
 use std::collections::HashMap;
 use std::fmt;
@@ -78,7 +79,7 @@ struct State {
 enum Slot {
     Waiting,
     Open(u64),
-    Done(Option<Vec<u8>>),
+    Done(Option<String>),
 }
 
 /// A digest of the whole file that follows writes while they come in file order and catches up at the end.
@@ -104,8 +105,12 @@ impl PlannedWriter {
         if let Some(algorithm) = options.tensor_digests {
             // Digests have a fixed length: the header can be laid out before they are known.
             let blank = algorithm.spell(&vec![0; algorithm.digest_len()]);
-            let user = options.metadata.get_or_insert_default();
-            user.extend(tensors.iter().map(|(name, ..)| (format!("{HASH_KEY_PREFIX}{name}"), blank.clone())));
+            let entry = |(name, dtype, shape): &(String, Dtype, Shape)| {
+                let (dtype, shape) = subject(&options, name, *dtype, shape);
+                ManifestEntry { name: name.clone(), dtype, shape, digest: blank.clone() }
+            };
+            let entries = tensors.iter().map(entry).collect();
+            options = with_digests(options, entries)?;
         }
         let plan = Plan::new(tensors, &options)?;
         let file = AtomicFile::create(path)?;
@@ -167,7 +172,13 @@ impl PlannedWriter {
         }
         *slot = Slot::Open(0);
         drop(state);
-        let hasher = self.tensor_digests.map(Algorithm::hasher);
+        let hasher = match (self.tensor_digests, self.plan.tensors().get(place)) {
+            (Some(algorithm), Some(tensor)) => {
+                let (dtype, shape) = subject(&self.options, name, tensor.dtype, &tensor.shape);
+                Some(TensorHasher::new(algorithm, name, dtype, &shape))
+            }
+            _ => None,
+        };
         let base = self.plan.head().len() as u64;
         let (position, end) = (base.saturating_add(start), base.saturating_add(end));
         Ok(TensorWriter { owner: self, place, start: position, position, end, hasher })
@@ -195,8 +206,8 @@ impl PlannedWriter {
             return Err(BinTensorError::IncompleteWrite { name: tensor.name.clone(), expected, found });
         }
         let mut plan = self.plan;
-        if let Some(algorithm) = self.tensor_digests {
-            plan = digested(plan, self.options, algorithm, &state.slots)?;
+        if self.tensor_digests.is_some() {
+            plan = digested(plan, self.options, &state.slots)?;
             write_all_at(self.file.file(), plan.head(), 0)?;
         }
         let file_len = plan.file_len();
@@ -227,7 +238,7 @@ impl PlannedWriter {
         self.report(state);
     }
 
-    fn close(&self, place: usize, digest: Option<Vec<u8>>) {
+    fn close(&self, place: usize, digest: Option<String>) {
         let mut state = self.lock();
         state.tensors_done = state.tensors_done.saturating_add(1);
         if let Some(slot) = state.slots.get_mut(place) {
@@ -270,7 +281,7 @@ pub struct TensorWriter<'a> {
     start: u64,
     position: u64,
     end: u64,
-    hasher: Option<Hasher>,
+    hasher: Option<TensorHasher>,
 }
 
 impl TensorWriter<'_> {
@@ -300,7 +311,7 @@ impl TensorWriter<'_> {
         if self.position != self.end {
             return Err(self.wrong_length(self.position));
         }
-        self.owner.close(self.place, self.hasher.take().map(Hasher::finish));
+        self.owner.close(self.place, self.hasher.take().map(TensorHasher::finish));
         Ok(())
     }
 
@@ -326,18 +337,14 @@ impl io::Write for TensorWriter<'_> {
 }
 
 /// The same plan with the digests in place of the blanks; every length stays as it was.
-fn digested(
-    plan: Plan,
-    mut options: WriteOptions,
-    algorithm: Algorithm,
-    slots: &[Slot],
-) -> Result<Plan, BinTensorError> {
-    let user = options.metadata.get_or_insert_default();
-    for (tensor, slot) in plan.tensors().iter().zip(slots) {
-        if let Slot::Done(Some(digest)) = slot {
-            user.insert(format!("{HASH_KEY_PREFIX}{}", tensor.name), algorithm.spell(digest));
-        }
-    }
+fn digested(plan: Plan, options: WriteOptions, slots: &[Slot]) -> Result<Plan, BinTensorError> {
+    let entry = |(tensor, slot): (&PlannedTensor, &Slot)| {
+        let Slot::Done(Some(digest)) = slot else { return None };
+        let (dtype, shape) = subject(&options, &tensor.name, tensor.dtype, &tensor.shape);
+        Some(ManifestEntry { name: tensor.name.clone(), dtype, shape, digest: digest.clone() })
+    };
+    let entries = plan.tensors().iter().zip(slots).filter_map(entry).collect();
+    let options = with_digests(options, entries)?;
     let tensors = plan.tensors().iter().map(|tensor| (tensor.name.clone(), tensor.dtype, tensor.shape.clone()));
     let finished = Plan::new(tensors, &options)?;
     debug_assert_eq!(finished.head().len(), plan.head().len());

@@ -1,8 +1,9 @@
 //! Everything at once: to memory, to a writer, to a file.
 
-use super::checksum::DigestBuffer;
+use super::digested::{subject, with_digests};
 use super::plan::{Row, byte_len, canonical_order, encode_head};
-use super::{Algorithm, HASH_KEY_PREFIX, View, WriteOptions};
+use super::{View, WriteOptions};
+use crate::digest::{Algorithm, ManifestEntry, tensor_digest};
 use crate::error::BinTensorError;
 use digest::Digest;
 use fw_bytes::interrupt;
@@ -39,6 +40,15 @@ pub fn serialize_with<S: AsRef<str>, V: View>(
     reserved.ok_or_else(|| BinTensorError::EncodeError(format!("{total} bytes do not fit in memory")))?;
     prepared.write(&mut bytes)?;
     Ok(bytes)
+}
+
+/// A file in memory beside the digest of all its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DigestBuffer {
+    /// The digest.
+    pub checksum: Vec<u8>,
+    /// The file.
+    pub buffer: Vec<u8>,
 }
 
 /// A file in memory beside the digest of all its bytes. The bytes are those of [`serialize`].
@@ -132,7 +142,7 @@ impl<S: AsRef<str>, V: View> Prepared<S, V> {
         }
         let (head, data_len) = match options.tensor_digests {
             None => encode_head(&rows, options)?,
-            Some(algorithm) => encode_head(&rows, &with_digests(options, algorithm, &items))?,
+            Some(algorithm) => encode_head(&rows, &digested(options, algorithm, &items)?)?,
         };
         Ok(Self { head, data_len, items, order })
     }
@@ -186,17 +196,18 @@ impl<S: AsRef<str>, V: View> Prepared<S, V> {
 }
 
 /// The header comes first, so each tensor is asked for its data once more, to hash it.
-fn with_digests<S: AsRef<str>, V: View>(
+fn digested<S: AsRef<str>, V: View>(
     options: &WriteOptions,
     algorithm: Algorithm,
     items: &[(S, V)],
-) -> WriteOptions {
-    let mut options = options.clone();
-    let digests = items.iter().map(|(name, view)| {
-        (format!("{HASH_KEY_PREFIX}{}", name.as_ref()), algorithm.spell(&algorithm.digest(&view.data())))
-    });
-    options.metadata.get_or_insert_default().extend(digests);
-    options
+) -> Result<WriteOptions, BinTensorError> {
+    let entry = |(name, view): &(S, V)| {
+        let name = name.as_ref();
+        let (dtype, shape) = subject(options, name, view.dtype(), view.shape());
+        let digest = tensor_digest(algorithm, name, dtype, &shape, &view.data());
+        ManifestEntry { name: name.to_owned(), dtype, shape, digest }
+    };
+    with_digests(options.clone(), items.iter().map(entry).collect())
 }
 
 fn with_map(metadata: &Option<HashMap<String, String>>) -> WriteOptions {

@@ -62,9 +62,14 @@ pub(crate) struct Convert {
     /// What to do with a tensor that cannot be read or whose type the output lacks
     #[arg(long, value_enum, default_value_t = OnMissing::Refuse)]
     pub(crate) missing: OnMissing,
-    /// Keep a digest of every tensor in a BinTensors file
+    /// Keep a digest of every tensor, and of all together, in a BinTensors or safetensors file
     #[arg(long, value_enum, value_name = "ALGORITHM")]
     pub(crate) digests: Option<Digest>,
+    /// Require that the manifest of the tensors written has this digest (see fw digest)
+    #[arg(long, value_name = "SHA256", value_parser = super::trust::manifest)]
+    pub(crate) expect: Option<String>,
+    #[command(flatten)]
+    pub(crate) trust: super::Trust,
     /// The schema of a struct-frame capture, which becomes Tensogram, MCAP, Parquet, Arrow or CSV [default: the one in the
     /// recording]
     #[arg(long, short, value_name = "SCHEMA")]
@@ -256,9 +261,9 @@ pub(crate) enum OnMissing {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Digest {
-    /// As the BinTensors package computes it
+    /// For files of old readers: finds accidents, not deliberate changes
     Sha1,
-    /// Detects deliberate changes too
+    /// Finds deliberate changes too, as long as the digest of the manifest is known from elsewhere or signed
     Sha256,
     /// The newer SHA-3
     Sha3_256,
@@ -292,6 +297,8 @@ pub(crate) struct Diff {
     /// Compare tensors only, not metadata
     #[arg(long)]
     pub(crate) ignore_metadata: bool,
+    #[command(flatten)]
+    pub(crate) trust: super::Trust,
     #[command(flatten)]
     pub(crate) threads: Threads,
     #[command(flatten)]

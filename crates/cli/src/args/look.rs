@@ -8,7 +8,7 @@ use framewright::tensor::Selection;
 use std::path::PathBuf;
 
 /// How files in stores are reached; nothing where stores are not part of the build.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Store {
     /// Set an option of the object store; may be repeated
     ///
@@ -344,6 +344,9 @@ pub(crate) struct Validate {
     /// Require exactly N messages in a Tensogram file
     #[arg(long, value_name = "N")]
     pub(crate) expect_messages: Option<usize>,
+    /// Require that the manifest of all tensors has this digest (see fw digest)
+    #[arg(long, value_name = "SHA256", value_parser = super::trust::manifest)]
+    pub(crate) expect: Option<String>,
     /// How strictly to judge BinTensors headers and Tensogram CBOR [default: default]
     #[arg(long, value_enum, value_name = "RULES")]
     pub(crate) rules: Option<super::Rules>,
@@ -407,6 +410,8 @@ pub(crate) struct Cat {
     /// Print JSON: type, shape, and values as nested lists
     #[arg(long, conflicts_with_all = ["npy", "text"])]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) trust: super::Trust,
     #[command(flatten)]
     pub(crate) threads: super::Threads,
     #[command(flatten)]

@@ -9,6 +9,8 @@ mod links; // record, play
 mod look; // info, ls, get, dump, validate, stats, plot, cat
 mod output; // where results may go
 mod select; // which messages and objects
+mod sign; // digest, sign, verify
+mod trust; // whether digests are compared
 
 pub(crate) use about::{Completions, Doctor, Man};
 pub(crate) use change::{Copy, Merge, Place, Recode, Reshuffle, Set, Split, Strategy};
@@ -25,6 +27,8 @@ pub(crate) use look::{
     Widened,
 };
 pub(crate) use select::Select;
+pub(crate) use sign::{Digest as DigestOf, Sign, Verify};
+pub(crate) use trust::Trust;
 
 use crate::exit::Voice;
 use clap::{Parser, Subcommand};
@@ -59,6 +63,12 @@ pub(crate) enum Command {
     Dump(Dump),
     /// Check files and report every fault with its bytes; exit 1 when something is wrong
     Validate(Validate),
+    /// Print the digest of all tensors of a checkpoint, and compare the digests that it keeps
+    Digest(DigestOf),
+    /// Sign the tensors of a checkpoint with an Ed25519 key
+    Sign(Sign),
+    /// Verify the tensors of a checkpoint: signature, expected digest, digests in the file
+    Verify(Verify),
     /// Compute minimum, maximum, mean, standard deviation and more of tensors
     Stats(Stats),
     /// Draw a tensor as a heat map, line or histogram: in the terminal, or as PNG or SVG
@@ -117,6 +127,9 @@ impl Command {
             Self::Get(_) => "get",
             Self::Dump(_) => "dump",
             Self::Validate(_) => "validate",
+            Self::Digest(_) => "digest",
+            Self::Sign(_) => "sign",
+            Self::Verify(_) => "verify",
             Self::Stats(_) => "stats",
             Self::Plot(_) => "plot",
             Self::Cat(_) => "cat",
@@ -151,6 +164,9 @@ impl Command {
             Self::Get(args) => args.json,
             Self::Dump(args) => args.common.json,
             Self::Validate(args) => args.common.json,
+            Self::Digest(args) => args.common.json,
+            Self::Sign(args) => args.json,
+            Self::Verify(args) => args.common.json,
             Self::Stats(args) => args.common.json,
             Self::Plot(args) => args.json,
             Self::Recover(args) => args.common.json,

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
         );
         return Err(Usage(text).into());
     }
-    let file = input.tensors()?;
+    let file = input.trusted_tensors(&args.trust, args.json)?;
     let name = chosen(args, input, &*file)?;
     if format == Format::Tensogram && args.slice.is_some() && args.widen.is_none() {
         return named_part(args, input, &*file, &name);
@@ -164,6 +164,14 @@ pub(crate) fn in_messages(shown: &str, name: &str, count: usize, first: usize) -
 
 fn named_tensor(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) -> Result<Outcome> {
     let shown = input.name();
+    let is_streamed = args.slice.is_none() && matches!(args.form(), CatFormat::Raw | CatFormat::Npy);
+    if let Some(index) = file.find(name).ok().filter(|index| is_streamed && file.verifies(*index))
+        && file.format() != Format::Tensogram
+        // Compared before any of it is written.
+        && let Err(error) = file.stream(index, &mut |_| Ok(()))
+    {
+        return input.named(error);
+    }
     match write_tensor(args, file, name, shown) {
         Ok(()) => Ok(Outcome::Fine),
         Err(error) if error.is::<Usage>() => Err(error),
@@ -181,7 +189,9 @@ pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown:
         return Err(Usage(format!("{shown}: {}", missing(name, known))).into());
     }
     let len = entry.filter(|_| args.slice.is_none()).and_then(|entry| entry.byte_len().ok());
+    let whole = file.find(name).ok().filter(|_| args.slice.is_none());
     let mut out = output(args, shown, len)?;
+    out.is_verified = whole.is_some_and(|index| file.verifies(index));
     cat(file, name, &args.selection(), args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
     out.finish()?;
     Ok(())
@@ -228,7 +238,7 @@ fn output(args: &Cat, shown: &str, len: Option<u64>) -> Result<Output> {
     // Text has another length than the elements.
     let total = len.filter(|_| is_binary).unwrap_or(0);
     let (name, is_json) = (shown.to_owned(), args.json);
-    Ok(Output { out: BufWriter::new(out), head, is_json, name, progress, written: 0, total })
+    Ok(Output { out: BufWriter::new(out), head, is_json, is_verified: false, name, progress, written: 0, total })
 }
 
 /// Where elements go. JSON becomes a member of the object that every command prints; nothing of it is written before the
@@ -237,6 +247,8 @@ struct Output {
     out: BufWriter<StdoutLock<'static>>,
     head: Option<String>,
     is_json: bool,
+    /// Whether all elements were compared with a digest.
+    is_verified: bool,
     name: String,
     progress: Progress,
     written: u64,
@@ -247,7 +259,7 @@ struct Output {
 impl Output {
     fn finish(mut self) -> std::io::Result<()> {
         if self.is_json {
-            self.out.write_all(b"}\n")?;
+            self.out.write_all(format!(",\"verified\":{}}}\n", self.is_verified).as_bytes())?;
         }
         self.out.flush()
     }
@@ -326,7 +338,7 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
         return Err(Usage(text).into());
     }
     if matches!(args.form(), CatFormat::Text | CatFormat::Json) || args.widen.is_some() {
-        let all = input.tensors()?;
+        let all = input.trusted_tensors(&args.trust, args.json)?;
         let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
         let name = name.map_or("", String::as_str);
         return match args.slice.as_ref().filter(|_| args.widen.is_none()) {

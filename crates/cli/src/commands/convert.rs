@@ -1,7 +1,7 @@
 //! `fw convert`: a tensor file in another format, and what was lost.
 
 use super::{convert_capture, fields, print, print_done, print_report, unclaimed};
-use crate::args::{CaptureTarget, Convert, Digest, OnMissing, Target};
+use crate::args::{CaptureTarget, Convert, Digest, OnMissing, Target, Trust};
 use crate::exit::{Failure, Outcome, Usage, aside};
 use crate::input::{Input, Word, word};
 use crate::render::{Progress, count, parse_size, shown, size};
@@ -9,7 +9,7 @@ use anyhow::Result;
 use framewright::bintensors::{Algorithm, HeaderAlignment, Profile};
 use framewright::convert::{
     CaptureConverted, Codecs, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, MessageBounds,
-    MessageFields, Missing, NanBits, columns_to_frames, convert, holds_capture,
+    MessageFields, Missing, NanBits, StoredUse, columns_to_frames, convert, holds_capture,
 };
 use framewright::recording::{Capture, is_recording};
 use framewright::source::AtomicFile;
@@ -96,6 +96,10 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
         print_report("convert", true, json(&done, format))?;
     } else {
         print_done(&text(&done))?;
+        Trust::told(done.digests.ignored, input.name());
+        for file in &done.removed {
+            aside(format_args!("fw: removed {}, which was part of an earlier output\n", shown(file)));
+        }
         for group in Loss::grouped(&done.losses).iter().chain(&Loss::grouped(&done.notes)) {
             aside(format_args!("fw: {group}\n"));
         }
@@ -192,6 +196,9 @@ pub(super) fn captured(
     Ok(if done.losses.is_empty() { Outcome::Fine } else { Outcome::Lossy })
 }
 
+/// What to do about data that differs from its digest.
+pub(super) const NOT_THE_SAME: &str = "the data was changed after its digest was made: get the file again, or add --ignore-digests to read it all the same";
+
 /// Says what would help, where something would.
 fn refused(error: ConvertError, missing: OnMissing) -> Result<Converted> {
     let with_hint = |hint: &str| Err(Failure::new(error.code(), format!("{error}\nhint: {hint}")).into());
@@ -202,6 +209,7 @@ fn refused(error: ConvertError, missing: OnMissing) -> Result<Converted> {
         "one_array_only" => with_hint("write one tensor with fw cat --tensor NAME --npy"),
         "output_exists" => Err(Usage(format!("{error}; use --force to overwrite it")).into()),
         "hash_mismatch" => with_hint("use --missing skip to leave it out, or fw recover to save what is intact"),
+        "checksum_mismatch" | "manifest_mismatch" => with_hint(NOT_THE_SAME),
         "option_not_applicable" | "unsplittable_format" | "same_file" | "not_a_file" | "not_writable" => {
             Err(Usage(error.to_string()).into())
         }
@@ -222,6 +230,8 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
         .with_messages(if args.join_messages { MessageBounds::Join } else { MessageBounds::Keep })
         .with_codecs(if args.drop_codecs { Codecs::Drop } else { Codecs::Keep })
         .with_durability(if args.sync { Durability::Synced } else { Durability::Written });
+    options.stored = if args.trust.ignore_digests { StoredUse::Ignore } else { StoredUse::Verify };
+    options.expect = args.expect.clone();
     options.format = args.to.and_then(|target| match target {
         Target::File(format) => Some(format),
         Target::Frames | Target::Capture(_) => None,
@@ -263,6 +273,12 @@ fn json(done: &Converted, format: Format) -> serde_json::Value {
         "format": format,
         "tensor_count": done.tensors,
         "data_bytes": done.bytes,
+        "removed": done.removed.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+        "digests": {
+            "checked": done.digests.checked,
+            "ignored": done.digests.ignored,
+            "manifest": done.digests.manifest,
+        },
         "losses": Loss::grouped(&done.losses),
         "notes": Loss::grouped(&done.notes),
     })

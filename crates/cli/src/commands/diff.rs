@@ -31,7 +31,7 @@ pub(crate) fn run(args: &args::Diff) -> Result<Outcome> {
     let Compared { names, found } = compared(args, first, second, &progress)?;
     progress.clear();
     match args.common.json {
-        true => print_report("diff", found.is_equal(), report(&names, &found))?,
+        true => print_report("diff", found.is_equal(), report(args, &names, &found))?,
         false => print(&text(&found))?,
     }
     Ok(if found.is_equal() { Outcome::Fine } else { Outcome::Invalid })
@@ -50,7 +50,7 @@ fn several(args: &args::Diff, pairs: &Pairs) -> Result<Outcome> {
         }
         match (outcome, args.common.json) {
             (Ok(Compared { names, found }), true) => {
-                let mut report = report(&names, &found);
+                let mut report = report(args, &names, &found);
                 report["ok"] = found.is_equal().into();
                 reports.push(report);
             }
@@ -127,13 +127,14 @@ fn compared(args: &args::Diff, first: &Path, second: &Path, progress: &Arc<Progr
     Ok(Compared { names: [left.name().to_owned(), right.name().to_owned()], found })
 }
 
-fn report(names: &[String; 2], found: &Diff) -> Value {
+fn report(args: &args::Diff, names: &[String; 2], found: &Diff) -> Value {
     json!({
         "files": names,
         "different_count": found.rows.iter().filter(|row| !row.is_equal()).count(),
         "metadata_count": found.metadata_count(),
         "tensors": found.rows,
         "metadata": found.metadata,
+        "ignored_digests": args.trust.ignore_digests,
     })
 }
 
@@ -144,7 +145,8 @@ fn compare(args: &args::Diff, left: &Input, right: &Input, watch: Watch) -> Resu
         .with_metadata(if args.ignore_metadata { Metadata::Ignore } else { Metadata::Compare })
         .with_by(args.by.iter().cloned())
         .with_watch(watch);
-    match diff(&*left.tensors()?, &*right.tensors()?, &options) {
+    let opened = |input: &Input| input.trusted_tensors(&args.trust, args.common.json);
+    match diff(&*opened(left)?, &*opened(right)?, &options) {
         Err(ConvertError::Compared { side: Side::Left, error }) => left.named(*error),
         Err(ConvertError::Compared { side: Side::Right, error }) => right.named(*error),
         Err(error) if error.code() == "unknown_key" => Err(Usage(format!("--by: {error}")).into()),

@@ -65,6 +65,7 @@ struct Listing<'a> {
     several: bool,
     /// The formats so far, which decide about the columns.
     messages: bool,
+    shards: bool,
     rows: Vec<Row>,
     counter: Counter,
     total: u64,
@@ -121,6 +122,7 @@ impl<'a> Listing<'a> {
             filter,
             several,
             messages: false,
+            shards: false,
             rows: Vec::new(),
             counter: Counter::new(keys),
             total: 0,
@@ -134,6 +136,7 @@ impl<'a> Listing<'a> {
     fn file(&mut self, opened: &Opened, progress: &Progress) -> Result<Option<Json>> {
         let catalog = &opened.catalog;
         self.messages |= catalog.format() == Format::Tensogram;
+        self.shards |= catalog.format() == Format::ShardIndex;
         let start = self.rows.len();
         self.last = Outcome::Fine;
         let Found { rows, messages, mut findings, notes } = self.found(opened, progress)?;
@@ -360,6 +363,7 @@ impl<'a> Listing<'a> {
                 [">message", ">objects", "names", ">offset", ">size"].map(str::to_owned).to_vec()
             }
             None if self.messages || self.several => COLUMNS.map(str::to_owned).to_vec(),
+            None if self.shards => SHARD_COLUMNS.map(str::to_owned).to_vec(),
             None => TENSOR_COLUMNS.map(str::to_owned).to_vec(),
         };
         let file = (self.several && keys.is_none()).then(|| "file".to_owned());
@@ -414,6 +418,9 @@ pub(super) const COLUMNS: [&str; 8] =
 /// The columns of a listing of a file without messages.
 const TENSOR_COLUMNS: [&str; 5] = ["name", "dtype", "shape", ">size", ">bytes in the file"];
 
+/// The same of a checkpoint in several files, by which file a tensor is in.
+const SHARD_COLUMNS: [&str; 5] = ["name", "dtype", "shape", ">size", "shard"];
+
 /// A line about an object; among files of several formats all lines have the columns of messages.
 fn object_cells(record: &FileRecord, object: usize, mixed: bool, notes: &mut Vec<String>) -> Vec<String> {
     let name = record.name(object).into_owned();
@@ -437,6 +444,7 @@ fn object_cells(record: &FileRecord, object: usize, mixed: bool, notes: &mut Vec
                 bytes,
             ];
         }
+        let place = entry.shard.as_ref().map_or(place, |shard| shard.to_string());
         return vec![name, dtype, shape(&entry.shape), bytes, place];
     }
     let (index, place) = (record.index().to_string(), object.to_string());
@@ -472,6 +480,9 @@ fn object_json(record: &FileRecord, object: usize) -> Json {
         });
         if let Some(blocks) = entry.block_type {
             row["block_type"] = blocks.into();
+        }
+        if let Some(shard) = &entry.shard {
+            row["shard"] = (**shard).into();
         }
         return row;
     }

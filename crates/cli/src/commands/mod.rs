@@ -8,6 +8,7 @@ mod convert_capture;
 mod copy;
 mod decode;
 mod diff;
+mod digest;
 mod doctor;
 mod dump;
 mod encode;
@@ -32,9 +33,11 @@ pub(crate) mod schema;
 mod stats;
 mod summary;
 mod set;
+mod sign;
 mod split;
 mod tour;
 mod validate;
+mod verify;
 
 use crate::args::{Command, Store};
 use crate::exit::{self, Outcome, Usage};
@@ -44,6 +47,7 @@ use crate::opened::Opened;
 use crate::render::Progress;
 use crate::terminal::Terminal;
 use anyhow::Result;
+use framewright::convert::TensorFile;
 use framewright::source::same_file;
 use std::path::Path;
 
@@ -58,6 +62,9 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Get(args) => get::run(args),
         Command::Dump(args) => dump::run(args),
         Command::Validate(args) => validate::run(args),
+        Command::Digest(args) => args.threads.within(|| digest::run(args)),
+        Command::Sign(args) => args.threads.within(|| sign::run(args)),
+        Command::Verify(args) => args.threads.within(|| verify::run(args)),
         Command::Stats(args) => stats::run(args),
         Command::Plot(args) => args.threads.within(|| plot::run(args)),
         #[cfg(feature = "remote")]
@@ -111,6 +118,32 @@ fn look(command: &Command, file: &Path, store: &Store, run: impl FnOnce(&Input) 
     #[cfg(not(feature = "remote"))]
     let input = Input::of(file, store, command.name())?;
     run(&input).map_err(|error| input.retold(error))
+}
+
+/// Hands the tensors of a file to `work`, with what people call it; digests are left to `work`. A file in a store is read where it
+/// is, in parts, where its format allows.
+fn with_file<R>(
+    word: &Path,
+    store: &Store,
+    command: &str,
+    work: impl FnOnce(&dyn TensorFile, &str) -> Result<R>,
+) -> Result<R> {
+    #[cfg(feature = "remote")]
+    if let Some(url) = crate::remote::url(word)
+        && let Some(file) = crate::remote::tensor_file(url, store, command)?
+    {
+        return work(&*file, url)
+            .map_err(|error| if error.is::<Usage>() { error } else { error.context(url.to_owned()) });
+    }
+    let input = Input::of(word, store, command)?;
+    let run = || -> Result<R> {
+        let file = input.unchecked_tensors()?;
+        match work(&*file, input.name()) {
+            Err(error) if !error.is::<Usage>() => input.named(error),
+            done => done,
+        }
+    };
+    run().map_err(|error| input.retold(error))
 }
 
 /// Results go to standard output in one write.

@@ -7,10 +7,10 @@ use crate::inputs::{Answer, Answers, Inputs};
 use crate::render::{Progress, count};
 use anyhow::Result;
 use framewright::bintensors::Profile;
-use framewright::bintensors::validate as bintensors;
-use framewright::convert::{Format, non_finite};
+use framewright::bintensors::validate::{self as bintensors, DIGESTS_CHECKED, TENSORS};
+use framewright::convert::{Format, expect_manifest, manifest, non_finite};
 use framewright::look::in_order;
-use framewright::report::{Report, Severity, visible};
+use framewright::report::{Finding, Report, Severity, visible};
 use framewright::source::Watch;
 use framewright::tensogram::{FileReport, ValidateMode, ValidateOptions, validate_file};
 use serde_json::json;
@@ -71,6 +71,10 @@ fn file(args: &Validate, input: &Input, watch: Watch) -> Result<(Answer, bool)> 
         Mode::Default => ValidateMode::Default,
         Mode::Full => ValidateMode::Full,
     };
+    if args.expect.is_some() {
+        let text = format!("--expect applies to files of weights; {} is a Tensogram file", input.name());
+        return Err(Usage(text).into());
+    }
     if args.rules == Some(Rules::Compat) {
         return Err(Usage("--rules compat applies to BinTensors files only".to_owned()).into());
     }
@@ -100,6 +104,10 @@ fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Answer> {
     }
     let options = bintensors::ValidateOptions::new(args.rules.map_or_else(Profile::default, Profile::from));
     let options = if args.mode == Mode::Quick { options } else { options.with_data() };
+    if args.expect.is_some() && args.mode == Mode::Quick {
+        let text = "--expect needs the data: it cannot be used with --mode quick".to_owned();
+        return Err(Usage(text).into());
+    }
     let mut report = match format.validate(input.path(), &options) {
         Ok(report) => report,
         Err(error) => return input.named(error),
@@ -108,15 +116,25 @@ fn tensors(args: &Validate, input: &Input, format: Format) -> Result<Answer> {
         let found = non_finite(&*input.tensors()?);
         found.or_else(|error| input.named(error))?.into_iter().for_each(|finding| report.push(finding));
     }
+    if let Some(expected) = args.expect.as_ref().filter(|_| report.is_ok()) {
+        let file = input.unchecked_tensors()?;
+        let found = manifest(&*file, &|_| {}).and_then(|found| expect_manifest(&found, expected));
+        if let Err(error) = found {
+            report.push(Finding::error(error.code().to_owned(), error.to_string()).level("data"));
+        }
+    }
     let answer = if args.common.json {
         let counted = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
-        let found = json!({
+        let mut found = json!({
             "file": input.name(),
             "format": format,
             "error_count": counted(Severity::Error),
             "warning_count": counted(Severity::Warning),
             "findings": report.findings(),
         });
+        for (what, number) in report.tallies() {
+            found[*what] = (*number).into();
+        }
         Answer::json(found)
     } else {
         Answer::text(report_text(&report, input.name()))
@@ -148,9 +166,13 @@ fn json(input: &Input, report: &FileReport) -> serde_json::Value {
 fn report_text(report: &Report, name: &str) -> String {
     let mut text: String = report.findings().iter().map(|finding| format!("{finding}\n")).collect();
     let of = |severity| report.findings().iter().filter(|finding| finding.severity == severity).count();
+    let checked = report.tallies().get(DIGESTS_CHECKED).zip(report.tallies().get(TENSORS));
+    let checked = checked.map_or_else(String::new, |(checked, all)| {
+        format!(", {checked} of {} compared with a digest", count(*all as usize, "tensor"))
+    });
     let _ = writeln!(
         text,
-        "{}: {}, {}: {}",
+        "{}: {}, {}{checked}: {}",
         visible(name),
         count(of(Severity::Error), "error"),
         count(of(Severity::Warning), "warning"),

@@ -81,7 +81,7 @@ fn refusals() {
         ("convert f32_hash.tgm x.npz --align 64", "fw: alignment is for BinTensors files; the output is npz\n"),
         (
             "convert f32_hash.tgm x.npz --digests sha1",
-            "fw: keeping digests is for BinTensors files; the output is npz\n",
+            "fw: keeping digests is for BinTensors or safetensors files; the output is npz\n",
         ),
         (
             "convert all.bt x.tgm --max-shard-size 50",

@@ -3,6 +3,7 @@
 mod about;
 mod capture;
 mod change;
+mod checkpoints;
 mod convert;
 mod cookbook;
 mod copies;

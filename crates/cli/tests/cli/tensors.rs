@@ -127,9 +127,11 @@ fn dump() {
 #[test]
 fn validate() {
     let folder = folder();
-    for file in ["m.safetensors", "m.bt", "m.npz"] {
-        prints(folder.path(), &format!("validate {file}"), &format!("{file}: 0 errors, 0 warnings: valid\n"));
+    for file in ["m.safetensors", "m.bt"] {
+        let text = format!("{file}: 0 errors, 0 warnings, 0 of 2 tensors compared with a digest: valid\n");
+        prints(folder.path(), &format!("validate {file}"), &text);
     }
+    prints(folder.path(), "validate m.npz", "m.npz: 0 errors, 0 warnings: valid\n");
     for file in FILES {
         let json = fine(folder.path(), &format!("validate {file} --json")).json();
         assert_eq!((&json["ok"], &json["error_count"], &json["file"]), (&true.into(), &0.into(), &file.into()));

@@ -110,13 +110,17 @@ fn nan_and_infinities_of_weights_are_counted() {
     let at = folder.path();
     let data: Vec<u8> = [1.0f32, f32::NAN, f32::INFINITY].iter().flat_map(|value| value.to_le_bytes()).collect();
     safetensors(&at.join("m.safetensors"), r#"{"w":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}}"#, &data);
-    assert_eq!(fine(at, "validate m.safetensors").text(), "m.safetensors: 0 errors, 0 warnings: valid\n");
+    let text = "m.safetensors: 0 errors, 0 warnings, 0 of 1 tensor compared with a digest: valid\n";
+    assert_eq!(fine(at, "validate m.safetensors").text(), text);
     let full = fine(at, "validate m.safetensors --mode full").text().to_owned();
     assert!(
         full.contains("\"w\": 1 of 3 elements are NaN") && full.contains("\"w\": 1 of 3 elements are infinite"),
         "{full}"
     );
-    assert!(full.ends_with("m.safetensors: 0 errors, 2 warnings: valid\n"), "{full}");
+    assert!(
+        full.ends_with("m.safetensors: 0 errors, 2 warnings, 0 of 1 tensor compared with a digest: valid\n"),
+        "{full}"
+    );
 }
 
 /// An index as coordinates, and how far apart two tensors are as vectors.

@@ -49,6 +49,10 @@ impl TensorFormat for BinTensors {
         true
     }
 
+    fn keeps_digests(&self) -> bool {
+        true
+    }
+
     fn readable_by_reference(&self, source: &dyn ReadAt) -> Result<Option<bool>, ConvertError> {
         Ok(Some(fw_bintensors::readable_by_reference(&report::sized_head(source)?)))
     }

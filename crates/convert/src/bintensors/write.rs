@@ -47,7 +47,7 @@ impl Writable for BinTensors {
 
     fn head(&self, target: &Target, options: &ConvertOptions) -> Result<Option<Head>, ConvertError> {
         let mut write_options = WriteOptions::new().with_align(options.align);
-        write_options.metadata = target.metadata.clone();
+        write_options.metadata = target.metadata_of(None);
         let tensors = target.group(None);
         let plan = Plan::new(infos(&tensors), &write_options)?;
         let order = places(&plan, &tensors);
@@ -58,7 +58,6 @@ impl Writable for BinTensors {
         let options = output.options();
         let mut write_options = WriteOptions::new().with_align(options.align);
         write_options.metadata = output.metadata();
-        write_options.tensor_digests = options.tensor_digests;
         let tensors = output.tensors();
         let writer = PlannedWriter::create(output.path(), infos(&tensors), &write_options)?;
         for tensor in tensors {

@@ -74,6 +74,11 @@ pub(crate) trait TensorFormat: Sync {
         report::opened_report(self.open(path, &ReadOptions::default()), options.data == DataChecks::Full)
     }
 
+    /// True when files of it may keep digests of their tensors.
+    fn keeps_digests(&self) -> bool {
+        false
+    }
+
     /// True when files of it are read, and never written.
     fn is_read_only(&self) -> bool {
         false

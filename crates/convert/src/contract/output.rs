@@ -29,6 +29,11 @@ impl<'a> Meter<'a> {
         Self { options, done: 0, total }
     }
 
+    /// For work that comes after other work, of which `done` bytes were told.
+    pub(crate) const fn after(options: &'a ConvertOptions, done: u64, total: u64) -> Self {
+        Self { options, done, total: done.saturating_add(total) }
+    }
+
     pub(crate) fn advance(&mut self, tensor: &str, bytes: u64) {
         self.done = self.done.saturating_add(bytes);
         if let Some(progress) = &self.options.progress {

@@ -1,6 +1,7 @@
 //! A planned output.
 
 use super::Writable;
+use crate::digests::Seal;
 use crate::{Format, Loss, attributes};
 use fw_tensor::DType;
 use std::collections::{BTreeMap, HashSet};
@@ -13,6 +14,8 @@ pub(crate) struct Target {
     pub(crate) tensors: Vec<Planned>,
     pub(crate) metadata: Option<BTreeMap<String, String>>,
     pub(crate) losses: Vec<Loss>,
+    /// What it keeps to check its tensors by.
+    pub(crate) seal: Seal,
 }
 
 /// One tensor of it.
@@ -26,6 +29,8 @@ pub(crate) struct Planned {
     pub(crate) len: u64,
     /// What a tensor that is stored as bytes stands for, where the format keeps that with it.
     pub(crate) logical: Option<(DType, Vec<u64>)>,
+    /// Whether only its bits are kept, under another type.
+    pub(crate) is_raw: bool,
 }
 
 impl Target {
@@ -37,17 +42,18 @@ impl Target {
         }
     }
 
-    /// The metadata of one shard: entries about carried types go with their tensors.
+    /// The metadata of one shard, or of all: entries about single tensors go with them.
     pub(crate) fn metadata_of(&self, group: Option<&[usize]>) -> Option<BTreeMap<String, String>> {
-        let mut metadata = self.metadata.clone()?;
-        if group.is_some() {
-            let held: HashSet<&str> = self.group(group).into_iter().map(|tensor| tensor.name.as_str()).collect();
-            let all: HashSet<&str> = self.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
-            metadata.retain(|key, _| {
+        let mut metadata = self.metadata.clone();
+        let names = |tensors: Vec<&Planned>| tensors.into_iter().map(|tensor| tensor.name.clone()).collect();
+        let held: Option<HashSet<String>> = group.is_some().then(|| names(self.group(group)));
+        if let (Some(map), Some(held)) = (&mut metadata, &held) {
+            let all: HashSet<String> = names(self.group(None));
+            map.retain(|key, _| {
                 let name = attributes::belongs_to(key);
                 name.is_none_or(|name| held.contains(name) || !all.contains(name))
             });
         }
-        Some(metadata)
+        self.seal.put(held.as_ref(), metadata)
     }
 }

@@ -1,6 +1,7 @@
 //! What each tensor becomes in the target.
 
 use crate::contract::{Carried, MetadataPlace, Planned, Storage, Target};
+use crate::digests::Seal;
 use crate::model::{Entry, TensorFile};
 use crate::{ConvertError, ConvertOptions, Feature, Format, Loss, Missing, attributes};
 use fw_tensor::DType;
@@ -13,7 +14,8 @@ impl Target {
     /// When the format is not written.
     pub(super) fn new(format: Format) -> Result<Self, ConvertError> {
         let writable = format.contract().writable()?;
-        Ok(Self { format, writable, tensors: Vec::new(), metadata: None, losses: Vec::new() })
+        let (tensors, losses) = (Vec::new(), Vec::new());
+        Ok(Self { format, writable, tensors, metadata: None, losses, seal: Seal::default() })
     }
 
     /// Plans the tensors and metadata of `source`.
@@ -59,7 +61,7 @@ impl Target {
     fn add(&mut self, index: usize, entry: &Entry, missing: Missing) -> Result<(), ConvertError> {
         let len = entry.byte_len()?;
         let (name, shape) = (entry.name.clone(), entry.shape.clone());
-        let mut planned = Planned { index, name, dtype: entry.dtype, shape, len, logical: None };
+        let mut planned = Planned { index, name, dtype: entry.dtype, shape, len, logical: None, is_raw: false };
         match self.writable.storage(entry)? {
             Storage::Native => {}
             Storage::Carried(Carried { dtype, shape, logical, metadata }) => {
@@ -81,6 +83,7 @@ impl Target {
                     }
                     Missing::Raw => {
                         (planned.dtype, planned.shape) = raw(entry)?;
+                        planned.is_raw = true;
                         let what = format!("{what}; the bits are kept as {}", planned.dtype);
                         self.losses.push(Loss::new(Feature::Dtype, Some(entry.name.clone()), what));
                     }

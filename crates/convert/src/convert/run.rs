@@ -1,13 +1,25 @@
 //! A conversion on its way: plans to files.
 
-use crate::contract::{Meter, Output, Work, check_output};
+use super::stale::Stale;
+use crate::contract::{Meter, Output, Work};
 use crate::model::Block;
 use crate::{ConvertError, Converted, Loss, shards};
 use fw_source::AtomicFile;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Shards that no index names yet: they go when the conversion fails.
+struct Unfinished(Vec<PathBuf>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // The failure that led here is the one to tell.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
 
 /// One conversion, and where its files go.
 pub(super) struct Run<'a> {
@@ -24,31 +36,31 @@ impl Run<'_> {
         written.map_err(|error| error.in_file(path))
     }
 
-    /// Writes a file per group, and the index of them all.
-    pub(super) fn write_shards(&mut self, groups: &[Vec<usize>], done: &mut Converted) -> Result<(), ConvertError> {
-        let extension = self.work.target.format.extension();
-        let path_of = |number| shards::shard_path(self.output, extension, number, groups.len());
-        let index_path = shards::index_path(self.output, extension);
-        let paths: Vec<_> = (0..groups.len()).map(path_of).collect();
-        for path in paths.iter().chain([&index_path]) {
-            check_output(path, self.work.options.existing)?;
-        }
+    /// Writes a file per group under new names, and the index of them all, which makes them the output, last. Nothing is left of
+    /// them when that fails.
+    pub(super) fn write_shards(
+        &mut self,
+        groups: &[Vec<usize>],
+        stale: &Stale,
+        done: &mut Converted,
+    ) -> Result<(), ConvertError> {
         let mut index = shards::Index::default();
         index.metadata.insert("total_size".to_owned(), done.bytes.into());
-        let mut weight_map = BTreeMap::new();
-        for (group, path) in groups.iter().zip(paths) {
-            self.write(Some(group), &path)?;
+        index.metadata.extend(self.work.target.seal.of_index().into_iter().map(|(key, text)| (key, text.into())));
+        let mut unfinished = Unfinished(Vec::new());
+        for (group, path) in groups.iter().zip(stale.shards()) {
+            self.write(Some(group), path)?;
+            unfinished.0.push(path.clone());
             let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             for tensor in self.work.target.group(Some(group)) {
-                weight_map.insert(tensor.name.clone(), file.clone());
+                index.weight_map.insert(tensor.name.clone(), file.clone());
             }
-            done.files.push(path);
         }
-        index.weight_map = weight_map;
-        let mut json = serde_json::to_vec_pretty(&index).map_err(std::io::Error::from)?;
-        json.push(b'\n');
-        write_file(&index_path, &json).map_err(|error| error.in_file(&index_path))?;
-        done.files.push(index_path);
+        // The names of the shards are on disk before the index that needs them.
+        fw_source::sync_directory_of(stale.index())?;
+        index.write(stale.index())?;
+        done.files.append(&mut unfinished.0);
+        done.files.push(stale.index().to_owned());
         Ok(())
     }
 
@@ -56,7 +68,7 @@ impl Run<'_> {
     /// the system (`copy_file_range`, shared extents) where it can. False when that cannot be.
     pub(super) fn copy_whole(&mut self) -> Result<bool, ConvertError> {
         let (source, target) = (self.work.source, self.work.target);
-        if self.work.options.tensor_digests.is_some() || target.tensors.len() != source.entries().len() {
+        if target.tensors.len() != source.entries().len() {
             return Ok(false);
         }
         let Some(Block { file, span }) = source.block() else { return Ok(false) };
@@ -99,14 +111,6 @@ fn copy_behind(
     }
     out.commit()?;
     Ok(done)
-}
-
-/// A small file, whole or not at all.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ConvertError> {
-    let mut out = AtomicFile::create(path)?;
-    out.write_all(bytes)?;
-    out.commit()?;
-    Ok(())
 }
 
 /// Bytes that the system copies between two reports of progress.

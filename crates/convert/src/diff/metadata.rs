@@ -1,5 +1,6 @@
 //! Metadata keys whose values differ.
 
+use crate::is_digest_key;
 use crate::model::{Attributes, TensorFile};
 use serde::Serialize;
 use serde_json::Value;
@@ -36,7 +37,9 @@ fn values(file: &dyn TensorFile) -> Attributes {
         let json = file.json_keys().contains(key).then(|| serde_json::from_str(text).ok()).flatten();
         json.unwrap_or_else(|| Value::from(text.as_str()))
     };
-    file.metadata().into_iter().flatten().map(|(key, text)| (key.clone(), value(key, text))).collect()
+    // Digests say nothing that the tensors do not say.
+    let told = file.metadata().into_iter().flatten().filter(|(key, _)| !is_digest_key(key));
+    told.map(|(key, text)| (key.clone(), value(key, text))).collect()
 }
 
 fn descend(path: &mut Vec<String>, left: &Attributes, right: &Attributes, found: &mut Vec<MetadataDifference>) {

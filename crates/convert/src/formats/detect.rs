@@ -13,6 +13,10 @@ use std::path::Path;
 /// When it cannot be read, or neither bytes nor name tell.
 pub fn detect(path: impl AsRef<Path>) -> Result<Format, ConvertError> {
     let path = path.as_ref();
+    // The only format of a directory is that of the checkpoint in it.
+    if path.is_dir() {
+        return Ok(Format::ShardIndex);
+    }
     of_source(&FileSource::open(path)?, path)?.ok_or_else(|| unknown(path))
 }
 

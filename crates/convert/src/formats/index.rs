@@ -5,7 +5,8 @@ use crate::contract::{Recognition, TensorFormat, Writable};
 use crate::model::TensorFile;
 use crate::{ConvertError, shards};
 use fw_bintensors::ReadOptions;
-use fw_report::Tree;
+use fw_bintensors::validate::ValidateOptions;
+use fw_report::{Report, Tree};
 use std::path::Path;
 
 pub(crate) struct ShardIndex;
@@ -23,7 +24,7 @@ impl TensorFormat for ShardIndex {
         &["index.json"]
     }
 
-    /// JSON of any kind may lie anywhere: only the name tells that this is an index.
+    /// JSON of any kind may lie anywhere: only the name tells that this is an index. A directory may hold one.
     fn recognition(&self) -> Recognition {
         Recognition::Name
     }
@@ -37,8 +38,18 @@ impl TensorFormat for ShardIndex {
         true
     }
 
+    fn keeps_digests(&self) -> bool {
+        true
+    }
+
     fn dump(&self, _path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
         Ok(Tree::new(self.name(), 0..file_len).value("JSON"))
+    }
+
+    /// Every shard is checked by the rules of its own format, and named by its findings.
+    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        let read = ReadOptions::new().with_profile(options.profile);
+        shards::validate(path, options, &|path| open_with(path, &read))
     }
 
     /// It is written beside other files.

@@ -102,6 +102,11 @@ impl Format {
         self.contract().has_rules()
     }
 
+    /// True when files of it may keep digests of their tensors (BT-10).
+    pub fn keeps_digests(self) -> bool {
+        self.contract().keeps_digests()
+    }
+
     /// Opens a file that is known to be of this format.
     ///
     /// # Errors
@@ -131,7 +136,7 @@ impl Format {
     /// When it cannot be read; for formats without a shown remainder also when it is wrong.
     pub fn dump(self, path: impl AsRef<Path>) -> Result<Tree, ConvertError> {
         let path = path.as_ref();
-        let file_len = FileSource::open(path)?.len()?;
+        let file_len = if path.is_dir() { 0 } else { FileSource::open(path)?.len()? };
         self.contract().dump(path, file_len)
     }
 

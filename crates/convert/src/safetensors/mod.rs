@@ -46,6 +46,10 @@ impl TensorFormat for SafeTensors {
         Some(|source, _name, _options| Ok(Box::new(read::open(source)?)))
     }
 
+    fn keeps_digests(&self) -> bool {
+        true
+    }
+
     fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
         let bytes = report::sized_head(&FileSource::open(path)?)?;
         let mut root = Tree::new(self.name(), 0..file_len);

@@ -37,11 +37,11 @@ impl Writable for SafeTensors {
     }
 
     fn takes(&self) -> Takes {
-        Takes { shards: true, ..Takes::default() }
+        Takes { shards: true, digests: true, ..Takes::default() }
     }
 
     fn head(&self, target: &Target, _options: &ConvertOptions) -> Result<Option<Head>, ConvertError> {
-        let layout = laid_out(&target.group(None), target.metadata.as_ref())?;
+        let layout = laid_out(&target.group(None), target.metadata_of(None).as_ref())?;
         Ok(Some(Head { bytes: layout.head, order: layout.order, data_len: layout.data_len }))
     }
 

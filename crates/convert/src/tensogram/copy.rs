@@ -4,7 +4,9 @@ use super::names;
 use super::read::{self, MessagesFile};
 use crate::contract::{Meter, check_output};
 use crate::model::{TensorFile, stream_range};
-use crate::{Codecs, ConvertError, ConvertOptions, Converted, Feature, Loss, MessageBounds, Missing, Transport};
+use crate::{
+    Codecs, ConvertError, ConvertOptions, Converted, DigestsDone, Feature, Loss, MessageBounds, Missing, Transport,
+};
 use fw_bytes::{Limits, Span};
 use fw_source::{AtomicFile, FileSource};
 use fw_tensogram::{
@@ -30,11 +32,13 @@ pub(crate) fn copy(input: &Path, output: &Path, options: &ConvertOptions) -> Res
     let join = options.messages == MessageBounds::Join && file.messages.len() > 1;
     let mut done = Converted {
         files: vec![output.to_owned()],
+        removed: Vec::new(),
         tensors: file.entries().len().saturating_sub(left_out.objects.len()),
         bytes: 0,
         losses: left_out.losses.clone(),
         notes: Vec::new(),
         transport: Transport::Copied,
+        digests: DigestsDone::default(),
     };
     for (_, entry) in file.entries().iter().enumerate().filter(|(index, _)| !left_out.objects.contains(index)) {
         done.bytes = done.bytes.saturating_add(entry.byte_len().map_err(in_input)?);

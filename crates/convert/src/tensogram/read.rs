@@ -119,6 +119,10 @@ impl<S: ReadAt + Send + Sync> TensorFile for MessagesFile<S> {
         }
     }
 
+    fn verifies(&self, index: usize) -> bool {
+        self.frames.get(index).is_some_and(FrameRef::has_hash)
+    }
+
     fn data(&self, index: usize) -> Result<Vec<u8>, ConvertError> {
         let Some(Entry { span: Some(span), .. }) = self.entries.get(index) else {
             let frame = self.fetched(index)?;

@@ -87,7 +87,7 @@ impl Catalog {
         match format {
             Format::Tensogram => Self::of_messages(TensogramFile::open(path)?, name),
             _ => {
-                let len = FileSource::open(&path)?.len()?;
+                let len = if path.as_ref().is_dir() { 0 } else { FileSource::open(&path)?.len()? };
                 Ok(Self::of_tensors(format.open(path, &ReadOptions::default())?, len, name))
             }
         }

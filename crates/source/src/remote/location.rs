@@ -28,6 +28,19 @@ pub(super) struct Location {
     pub(super) over_http: bool,
 }
 
+/// The URL of a file beside the one at `url`, with the same query: shards beside their index.
+///
+/// ```
+/// use fw_source::remote::sibling_url;
+///
+/// assert_eq!(sibling_url("https://h/m/a.index.json?sig=1", "b.bt"), "https://h/m/b.bt?sig=1");
+/// ```
+pub fn sibling_url(url: &str, name: &str) -> String {
+    let (place, rest) = url.find(['?', '#']).map_or((url, ""), |end| url.split_at(end));
+    let folder = place.rsplit_once('/').map_or(place, |(folder, _)| folder);
+    format!("{folder}/{name}{rest}")
+}
+
 /// Whether `text` is a URL that [`super::open_source`] understands, rather than a path.
 pub fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()))

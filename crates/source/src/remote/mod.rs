@@ -21,7 +21,7 @@ mod whole; // all of an object at once, for servers without ranges
 mod writer; // an object, written
 
 pub use error::{RemoteError, RemoteErrorKind};
-pub use location::{file_path, is_remote_url, is_url};
+pub use location::{file_path, is_remote_url, is_url, sibling_url};
 pub use options::{FullRead, Progress, ProgressFn, StoreOptions};
 pub use source::{StoreSource, open_source};
 pub use watch::Traffic;

@@ -1,10 +1,10 @@
 //! Work on many things by several threads, with the results in order.
 
-use fw_bytes::interrupt::{self, Watch};
+use crate::interrupt::{self, Watch};
+use core::num::NonZero;
+use core::ops::ControlFlow;
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeMap;
-use std::num::NonZero;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
 /// The number of threads that `threads` asks for: 0 is one per processor.
@@ -23,7 +23,7 @@ pub fn thread_count(threads: usize) -> usize {
 /// use std::ops::ControlFlow::Continue;
 ///
 /// let mut squares = Vec::new();
-/// fw_look::in_order(1..=5, 3, |number| number * number, |square| {
+/// fw_bytes::parallel::in_order(1..=5, 3, |number| number * number, |square| {
 ///     squares.push(square);
 ///     Continue(())
 /// });
@@ -95,7 +95,8 @@ fn received<T>(done: &mpsc::Receiver<T>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
+    use core::sync::atomic::AtomicUsize;
+    use std::vec::Vec;
 
     #[test]
     fn results_come_in_order_whoever_is_faster() {

@@ -1,5 +1,5 @@
-//! Digests over a file or a tensor, made while writing and checked on demand. The format stores none of its own
-//! (BT-10.1): a digest is handed to the caller, or kept in the user metadata.
+//! Digests by name, over bytes at hand and over parts of a source. The format stores none of its own (BT-10.1): a digest is
+//! handed to the caller, or kept in the user metadata.
 
 use crate::error::BinTensorError;
 use digest::{Digest, DynDigest};
@@ -7,18 +7,6 @@ use fw_bytes::{Span, interrupt};
 use fw_source::{ReadAt, stream};
 use std::fmt;
 use std::str::FromStr;
-
-/// A file in memory beside the digest of all its bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DigestBuffer {
-    /// The digest.
-    pub checksum: Vec<u8>,
-    /// The file.
-    pub buffer: Vec<u8>,
-}
-
-/// User metadata key before the tensor's name: the digest of its data, as `sha256:<hex>`.
-pub const HASH_KEY_PREFIX: &str = "bt.hash/";
 
 /// A digest by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,9 +71,20 @@ impl Algorithm {
         })
     }
 
-    /// How the user metadata spells a digest.
+    /// How the user metadata spells a digest: `sha256:<hex>`.
     pub(crate) fn spell(self, digest: &[u8]) -> String {
         format!("{}:{}", self.name(), hex(digest))
+    }
+}
+
+impl Algorithm {
+    /// The algorithm of a spelt digest, which must have the right number of hexadecimal digits.
+    pub(crate) fn of_spelt(text: &str) -> Result<Self, BinTensorError> {
+        let wrong = || BinTensorError::EncodeError(format!("digest {text:?} is not in the form algorithm:hex"));
+        let (name, digits) = text.split_once(':').ok_or_else(wrong)?;
+        let algorithm: Self = name.parse()?;
+        let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        (is_hex && digits.len() == algorithm.digest_len().saturating_mul(2)).then_some(algorithm).ok_or_else(wrong)
     }
 }
 

@@ -1,0 +1,37 @@
+//! What commands do with the digests that files keep of their tensors.
+
+use crate::exit::aside;
+use clap::Args;
+use framewright::convert::{TensorFile, check_spelling, stored_digests};
+use framewright::report::visible;
+
+/// Whether digests are compared.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Trust {
+    /// Read tensors without comparing them with the digests in the file
+    #[arg(long)]
+    pub(crate) ignore_digests: bool,
+}
+
+impl Trust {
+    /// Says so, where that makes a difference; JSON has a key for it.
+    pub(crate) fn tell(file: &dyn TensorFile, name: &str, json: bool) {
+        if !json {
+            Self::told(stored_digests(file).count(), name);
+        }
+    }
+
+    /// Says that so many digests were not looked at.
+    pub(crate) fn told(count: usize, name: &str) {
+        if count > 0 {
+            let tensors = if count == 1 { "1 tensor".to_owned() } else { format!("{count} tensors") };
+            aside(format_args!("fw: {}: digests of {tensors} were not compared (--ignore-digests)\n", visible(name)));
+        }
+    }
+}
+
+/// `sha256:<64 hexadecimal digits>`.
+pub(super) fn manifest(text: &str) -> Result<String, String> {
+    check_spelling(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
+}
