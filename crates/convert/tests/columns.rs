@@ -4,7 +4,7 @@ use fw_convert::{CaptureConverted, Feature, columns_to_frames, frames_to_columns
 use fw_dynamic::testing::value;
 use fw_dynamic::{Codec, FrameCodec};
 use fw_schema::testing::Entropy;
-use fw_schema::{Schema, check, check_text, testing};
+use fw_schema::{Disk, Options, Schema, check, check_text, check_with, testing};
 use fw_structframe::{Framing, Header, HeaderKind, PayloadKind, Profile};
 use fw_tensor::DType;
 use proptest::prelude::*;
@@ -184,7 +184,9 @@ fn imported_schemas_travel_too() {
     .unwrap();
     std::fs::write(at("robot/parts/a.sf"), "package parts; option pkgid = 4; message A { uint8 a = 1; }").unwrap();
     std::fs::write(at("common.sf"), "package common; option pkgid = 5; message C { uint16 c = 1; }").unwrap();
-    let schema = check(at("robot/main.sf")).into_result().unwrap_or_else(|faults| panic!("{faults}"));
+    let options = Options::default().with_include([folder.path()]);
+    let schema =
+        check_with(&Disk, &at("robot/main.sf"), &options).into_result().unwrap_or_else(|faults| panic!("{faults}"));
     let codec = Codec::new(&schema);
     let mut bytes = Vec::new();
     FrameCodec::new(&codec, Profile::Bulk.framing())

@@ -64,6 +64,10 @@ impl Header {
             if schema.variable == Variable::All {
                 about.push(("variable", Value::from("all")));
             }
+            if !schema.include.is_empty() {
+                let directories = schema.include.iter().map(|directory| Value::from(directory.as_str()));
+                about.push(("include", Value::Array(directories.collect())));
+            }
             entries.push(("schema", Value::map(about)));
         }
         Value::map(entries)
@@ -165,6 +169,13 @@ impl Fields<'_> {
             Some(other) => return Err(self.wrong(format!("`variable` is {other:?}, expected \"all\""))),
         };
         let files = files.ok_or_else(|| self.wrong("`schema.files` holds something other than text".to_owned()))?;
-        Ok(Some(Bundle { root: inner.text("root")?, files, variable }))
+        let include: Option<Vec<_>> = match value.member("include") {
+            None => Some(Vec::new()),
+            Some(list) => {
+                list.as_array().and_then(|list| list.iter().map(|path| path.as_text().map(str::to_owned)).collect())
+            }
+        };
+        let include = include.ok_or_else(|| self.wrong("`schema.include` is not a list of texts".to_owned()))?;
+        Ok(Some(Bundle { root: inner.text("root")?, files, include, variable }))
     }
 }

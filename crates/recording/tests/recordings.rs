@@ -59,7 +59,8 @@ fn headers_and_blocks_say_what_they_are() {
     let schema =
         check_text("robot.sf", "package r; message A { option msgid = 1; uint8 a = 1; }").into_result().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = slow().with_schema(Bundle::of(&schema)).with_framing("standard");
+    let bundle = Bundle { include: vec!["../shared".into(), "units".into()], ..Bundle::of(&schema) };
+    let options = slow().with_schema(bundle.clone()).with_framing("standard");
     let mut recorder = Recorder::create(folder.path(), options).unwrap();
     recorder.push(1, 0, b"one").unwrap();
     recorder.push(2, 3, b"two").unwrap();
@@ -69,7 +70,7 @@ fn headers_and_blocks_say_what_they_are() {
 
     let recording = Recording::open(folder.path()).unwrap();
     assert_eq!((recording.address(), recording.framing()), ("udp:[::]:7000", Some("standard")));
-    assert_eq!(recording.schema(), Some(&Bundle::of(&schema)));
+    assert_eq!(recording.schema(), Some(&bundle));
     assert_eq!(recording.files().count(), 1);
     let file = TensogramFile::open(recording.files().next().unwrap()).unwrap();
     assert_eq!(file.message_count().unwrap(), 3);

@@ -89,6 +89,7 @@ impl SourceFile {
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
+    include: Vec<PathBuf>,
 }
 
 impl SourceMap {
@@ -97,6 +98,16 @@ impl SourceMap {
         let mut map = Self::default();
         map.add(path.into(), text.into());
         map
+    }
+
+    /// Says where imports were looked for besides the usual places.
+    pub(crate) fn including(directories: &[PathBuf]) -> Self {
+        Self { files: Vec::new(), include: directories.to_vec() }
+    }
+
+    /// The include directories that the files were found with.
+    pub fn include(&self) -> &[PathBuf] {
+        &self.include
     }
 
     /// What the next file will be called.
@@ -209,7 +220,7 @@ impl Loader for Memory {
 }
 
 /// Removes `.` and `..` without asking a file system.
-fn normalise(path: &Path) -> PathBuf {
+pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

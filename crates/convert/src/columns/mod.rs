@@ -63,6 +63,9 @@ const VARIABLE: &str = "variable";
 /// The value of [`VARIABLE`]: every message, as with `--no-packed`.
 const VARIABLE_ALL: &str = "all";
 
+/// Include directories of the schema, where it has any: without them a reader does not find what they hold, and says so.
+const INCLUDE: &str = "include";
+
 impl From<RecordingError> for ConvertError {
     fn from(error: RecordingError) -> Self {
         match error {

@@ -2,7 +2,8 @@
 
 use super::pack::unpack;
 use super::{
-    CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, STRAY_TIME, TIME, VARIABLE, VARIABLE_ALL, VERSION_WITH_VARIABLE,
+    CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, INCLUDE, STRAY_TIME, TIME, VARIABLE, VARIABLE_ALL,
+    VERSION_WITH_VARIABLE,
 };
 use crate::ConvertError;
 use fw_dynamic::columns::{Capture, Header, Parts, Stray, Table};
@@ -110,7 +111,14 @@ fn described(description: &Value) -> Result<(Schema, Framing), ConvertError> {
         Some(Some(VARIABLE_ALL)) => Variable::All,
         Some(_) => return Err(wrong(format!("`{VARIABLE}` is not the text \"{VARIABLE_ALL}\""))),
     };
-    let schema = Bundle { root, files, variable }
+    let include: Option<Vec<_>> = match description.member(INCLUDE) {
+        None => Some(Vec::new()),
+        Some(list) => {
+            list.as_array().and_then(|list| list.iter().map(|path| path.as_text().map(str::to_owned)).collect())
+        }
+    };
+    let include = include.ok_or_else(|| wrong(format!("`{INCLUDE}` is not a list of texts")))?;
+    let schema = Bundle { root, files, include, variable }
         .compile()
         .into_result()
         .map_err(|faults| ConvertError::format("schema_invalid", faults.to_string(), None))?;

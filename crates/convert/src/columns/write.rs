@@ -3,7 +3,8 @@
 use super::grow::{Growing, Grown};
 use super::pack::pack;
 use super::{
-    CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, STRAY_TIME, TIME, VARIABLE, VARIABLE_ALL, VERSION_WITH_VARIABLE,
+    CAPTURE, COLUMN, CaptureConverted, FIRST_VERSION, INCLUDE, STRAY_TIME, TIME, VARIABLE, VARIABLE_ALL,
+    VERSION_WITH_VARIABLE,
 };
 use crate::capture::{CaptureInput, CaptureOptions, FrameKeys, Losses, Signal};
 use crate::tensogram::{self, Writer, stored_shape};
@@ -233,6 +234,10 @@ fn description(schema: &Schema, framing: Framing) -> Value {
     ];
     if all {
         entries.push((Value::from(VARIABLE), Value::from(VARIABLE_ALL)));
+    }
+    if !bundle.include.is_empty() {
+        let directories = bundle.include.into_iter().map(Value::from);
+        entries.push((Value::from(INCLUDE), Value::Array(directories.collect())));
     }
     Value::Map(entries)
 }

@@ -3,6 +3,7 @@
 use crate::ast::{File, Item};
 use crate::diagnose::{Code, Diagnostic, Faults};
 use crate::parse::parse;
+use crate::resolve::Options;
 use crate::source::{FileId, Loader, SourceMap, Span};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -22,14 +23,15 @@ pub(super) struct Loaded {
 pub(super) fn load(
     loader: &dyn Loader,
     roots: &[&Path],
-    include: &[PathBuf],
+    options: &Options,
     diagnostics: &mut Faults,
 ) -> (SourceMap, Vec<Loaded>) {
+    let include = &options.include;
     let mut state = Loading {
         loader,
-        include,
+        options,
         allowed: include.iter().filter_map(|path| loader.directory(path)).collect(),
-        sources: SourceMap::default(),
+        sources: SourceMap::including(include),
         files: Vec::new(),
         wanted: Vec::new(),
         known: HashMap::new(),
@@ -54,7 +56,7 @@ fn imports(file: &File) -> Vec<(String, Span)> {
 
 struct Loading<'a> {
     loader: &'a dyn Loader,
-    include: &'a [PathBuf],
+    options: &'a Options,
     /// Directories that files must be in, as the loader names them: what a schema imports is not chosen by who compiles it.
     allowed: Vec<PathBuf>,
     sources: SourceMap,
@@ -87,7 +89,7 @@ impl Loading<'_> {
             stack.push((at, done + 1));
             let own = self.sources.file(self.files[at].id).and_then(|file| file.path.parent()).map(Path::to_path_buf);
             let own = own.unwrap_or_default();
-            let directories = [&root_dir, &own].into_iter().chain(self.include);
+            let directories = [&root_dir, &own].into_iter().chain(&self.options.include);
             let candidates: Vec<_> = directories.map(|from| from.join(&path)).collect();
             let identified = |shown: PathBuf| self.loader.identify(&shown).map(|identity| (shown, identity));
             let Some((shown, identity)) = candidates.into_iter().find_map(identified) else {
@@ -127,12 +129,13 @@ impl Loading<'_> {
     }
 
     fn is_allowed(&self, identity: &Path) -> bool {
-        self.allowed.iter().any(|directory| {
-            // What is left above a directory in memory cannot be told from what is below it.
-            identity
-                .strip_prefix(directory)
-                .is_ok_and(|rest| !rest.components().any(|part| part == Component::ParentDir))
-        })
+        self.options.anywhere
+            || self.allowed.iter().any(|directory| {
+                // What is left above a directory in memory cannot be told from what is below it.
+                identity
+                    .strip_prefix(directory)
+                    .is_ok_and(|rest| !rest.components().any(|part| part == Component::ParentDir))
+            })
     }
 
     /// Reads and parses a file; `None` after a reported fault.

@@ -25,6 +25,8 @@ pub struct Options {
     pub ids: IdRoom,
     /// Directories, besides those of the root files, that imports may be in.
     pub include: Vec<PathBuf>,
+    /// Whether imports may be anywhere the loader has files: those of a bundle were judged when it was made.
+    pub(crate) anywhere: bool,
 }
 
 /// Which ids the framing in use can carry (SF-13.2). Ids that do not fit are warned about, not refused: a schema may be used
@@ -112,7 +114,7 @@ pub fn check_with(loader: &dyn Loader, root: &Path, options: &Options) -> Compil
 /// ```
 pub fn check_all(loader: &dyn Loader, roots: &[&Path], options: &Options) -> Compilation {
     let mut diagnostics = Faults::default();
-    let (sources, files) = load::load(loader, roots, &options.include, &mut diagnostics);
+    let (sources, files) = load::load(loader, roots, options, &mut diagnostics);
     let packages = package::packages(&files, &mut diagnostics);
     let mut symbols = symbol::declare(&files, packages, &mut diagnostics);
     let drafts = message::draft(&files, &mut symbols, options, &mut diagnostics);
