@@ -221,6 +221,8 @@ PROGRAM = """
     wanted = json.load(sys.stdin)
     numbers = np.random.default_rng(1).normal(size=192 << 17) if any("noise(" in work for work in wanted.values()) else None
     noise = lambda mib: numbers[: mib << 17]
+    # A program that is started in the background of a script ignores the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     weights, forever, kept = "w.bt", range(1 << 30), []
     bt.save_file({"a": np.zeros(8 << 20)}, weights, digest="sha256")
     schema = Schema.parse("package p; message A { option msgid = 9; uint8 a = 1; }")
