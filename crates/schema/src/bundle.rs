@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(bundle.include, ["../shared/units", "../shared", ".."]);
         let again = bundle.compile().into_result().unwrap();
         assert_eq!(Bundle::of(&again), bundle);
-        let size = |schema: &Schema| schema.messages().map(|message| message.sizes.max).collect::<Vec<_>>();
+        let size = |schema: &Schema| schema.messages().iter().map(|message| message.sizes.max).collect::<Vec<_>>();
         assert_eq!(size(&again), size(&schema));
     }
 }
