@@ -89,8 +89,9 @@ pub(super) fn value_type(of: Of<'_>, element: Element) -> Option<String> {
 
 /// A comment of these lines.
 pub(super) fn comment(text: &mut Text, lines: &[String]) {
-    // Neither end nor begin of a comment may stand in a comment.
-    let clean: Vec<String> = lines.iter().map(|line| line.replace("*/", "* /").replace("/*", "/ *")).collect();
+    // Neither end nor begin of a comment may stand in a comment, and no backslash that is spelled as a trigraph.
+    let clean = |line: &String| line.replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /");
+    let clean: Vec<String> = lines.iter().map(clean).collect();
     match clean.as_slice() {
         [] => {}
         [one] => text.put(format!("/* {} */", one.trim())),
