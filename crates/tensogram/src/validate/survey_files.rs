@@ -2,7 +2,7 @@
 
 use super::survey::{Survey, survey_source_with, survey_with};
 use crate::access::{Glance, MessageIndex};
-use crate::error::Result;
+use crate::error::{Result, TensogramError};
 use crate::frame::FIRST_READ;
 use crate::options::DecodeOptions;
 use crate::read::TensogramFile;
@@ -109,10 +109,15 @@ impl TensogramFile {
             let (run, rest) = left.split_at(neighbours(left));
             left = rest;
             let is_small = first.len() <= SMALL_MESSAGE;
-            let end = run.last().filter(|_| is_small).map_or(first.start.saturating_add(FIRST_READ), |last| last.end);
-            if is_small || wanted.is_some() {
-                bytes.resize(end.saturating_sub(first.start) as usize, 0);
+            let mut read = |len: u64| {
+                bytes.resize(len as usize, 0);
                 self.backing().read_exact_at(first.start, &mut bytes)?;
+                Ok::<_, TensogramError>(Glance::of(&bytes).is_some())
+            };
+            if is_small {
+                read(run.last().unwrap_or(first).end.saturating_sub(first.start))?;
+            } else if wanted.is_some() && !read(SHORT_GLANCE)? {
+                read(FIRST_READ)?;
             }
             if is_small {
                 surveys.extend(run.iter().map(|span| span.slice_of(&bytes, first.start).and_then(in_memory)));
@@ -141,6 +146,8 @@ fn neighbours(spans: &[Span]) -> usize {
     1 + spans.windows(2).take_while(follows).count()
 }
 
+/// Most metadata ends before this, and bytes that nobody looks at cost more than a second read of what does not.
+const SHORT_GLANCE: u64 = 512;
 /// Messages up to this are read whole: one read costs less than one for each part.
 const SMALL_MESSAGE: u64 = 32 << 10;
 /// Bytes read at a time.
