@@ -2,7 +2,7 @@
 
 use super::survey::{Survey, survey_source_with, survey_with};
 use crate::access::{Glance, MessageIndex};
-use crate::error::{Result, TensogramError};
+use crate::error::Result;
 use crate::frame::FIRST_READ;
 use crate::options::DecodeOptions;
 use crate::read::TensogramFile;
@@ -91,12 +91,9 @@ impl TensogramFile {
         options: &DecodeOptions,
         wanted: Option<&GlanceFilter<'_>>,
     ) -> Result<Vec<Option<Survey>>> {
-        let is_wanted = |beginning: &[u8]| match (wanted, Glance::of(beginning)) {
-            (Some(wanted), Some(glance)) => wanted(&glance),
-            _ => true,
-        };
-        let is_wanted = |beginning: &[u8]| wanted.is_none() || is_wanted(beginning);
-        let in_memory = |message: &[u8]| is_wanted(message).then(|| survey_with(message, options));
+        // `None`: there is no glance at such a beginning, so nothing rules its message out.
+        let glance = |beginning: &[u8]| wanted.and_then(|wanted| Glance::of(beginning).map(|glance| wanted(&glance)));
+        let in_memory = |message: &[u8]| (glance(message) != Some(false)).then(|| survey_with(message, options));
         let mut surveys = Vec::with_capacity(spans.len());
         let mut bytes = Vec::new();
         let mut left = spans;
@@ -108,23 +105,25 @@ impl TensogramFile {
             }
             let (run, rest) = left.split_at(neighbours(left));
             left = rest;
-            let is_small = first.len() <= SMALL_MESSAGE;
-            let mut read = |len: u64| {
+            let read = |len: u64, bytes: &mut Vec<u8>| {
                 bytes.resize(len as usize, 0);
-                self.backing().read_exact_at(first.start, &mut bytes)?;
-                Ok::<_, TensogramError>(Glance::of(&bytes).is_some())
+                self.backing().read_exact_at(first.start, bytes)
             };
-            if is_small {
-                read(run.last().unwrap_or(first).end.saturating_sub(first.start))?;
-            } else if wanted.is_some() && !read(SHORT_GLANCE)? {
-                read(FIRST_READ)?;
-            }
-            if is_small {
+            if first.len() <= SMALL_MESSAGE {
+                read(run.last().unwrap_or(first).end.saturating_sub(first.start), &mut bytes)?;
                 surveys.extend(run.iter().map(|span| span.slice_of(&bytes, first.start).and_then(in_memory)));
-            } else {
-                let whole = || survey_source_with(self.backing(), *first, options);
-                surveys.push(is_wanted(&bytes).then(whole).transpose()?);
+                continue;
             }
+            let mut answer = None;
+            for len in [SHORT_GLANCE, FIRST_READ].iter().filter(|_| wanted.is_some()) {
+                read(*len, &mut bytes)?;
+                answer = glance(&bytes);
+                if answer.is_some() {
+                    break;
+                }
+            }
+            let whole = || survey_source_with(self.backing(), *first, options);
+            surveys.push((answer != Some(false)).then(whole).transpose()?);
         }
         Ok(surveys)
     }

@@ -36,10 +36,21 @@ impl<'b> Plain<'b> {
 
     /// A text.
     pub(crate) fn text(&mut self) -> Option<&'b str> {
+        std::str::from_utf8(self.text_bytes()?).ok()
+    }
+
+    /// The bytes of a text, which may not be UTF-8.
+    fn text_bytes(&mut self) -> Option<&'b [u8]> {
         let len = usize::try_from(self.argument(TEXT)?).ok()?;
         let (text, rest) = self.rest.split_at_checked(len)?;
         self.rest = rest;
-        std::str::from_utf8(text).ok()
+        Some(text)
+    }
+
+    /// Passes over a text. Most are short and plain ASCII, which is found out sooner than that they are UTF-8.
+    fn skip_text(&mut self) -> Option<&'b [u8]> {
+        let text = self.text_bytes()?;
+        (text.is_ascii() || std::str::from_utf8(text).is_ok()).then_some(text)
     }
 
     /// An unsigned integer.
@@ -106,10 +117,10 @@ impl<'b> Plain<'b> {
                 let len = usize::try_from(self.argument(BYTES)?).ok()?;
                 self.rest = self.rest.get(len..)?;
             }
-            TEXT => drop(self.text()?),
+            TEXT => drop(self.skip_text()?),
             ARRAY => (0..self.argument(ARRAY)?).try_for_each(|_| self.skip(deeper))?,
             MAP => (0..self.map()?).try_for_each(|_| {
-                self.text()?;
+                self.skip_text()?;
                 self.skip(deeper)
             })?,
             _ => {
@@ -131,7 +142,7 @@ impl<'b> Plain<'b> {
     pub(crate) fn member(mut self, key: &str) -> Option<Self> {
         let mut found = None;
         for _ in 0..self.map()? {
-            if self.text()? == key && found.replace(self).is_some() {
+            if self.skip_text()? == key.as_bytes() && found.replace(self).is_some() {
                 return None;
             }
             self.skip(u32::MAX)?;
