@@ -119,7 +119,7 @@ fn frames_that_are_not_aligned_are_found() {
 #[test]
 fn messages_with_shifted_frames_have_all_objects_and_metadata() {
     let read = |name: &str| {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/robustness").join(name);
         decode(&std::fs::read(path).unwrap(), &DecodeOptions::default())
     };
     let message = read("repro_shift5.tgm").unwrap();

@@ -6,7 +6,7 @@ use crate::access::{ReadHead, full_metadata, in_source};
 use crate::error::{Result, TensogramError};
 use crate::frame::{Based, Directory, FrameRef, Outline, OutlineBuilder};
 use crate::pipeline;
-use crate::wire::{ALIGNMENT, FrameFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase};
+use crate::wire::{ALIGNMENT, FRAME_VERSION, FrameFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase};
 use fw_bytes::{Span, Step};
 use fw_source::{Buffers, ReadAt, drive};
 
@@ -74,7 +74,7 @@ fn is_gapless(outline: &Outline) -> bool {
     let mut end = PREAMBLE_LEN;
     for frame in &frames {
         let known = FrameFlags::CBOR_AFTER_PAYLOAD | FrameFlags::HASH_PRESENT;
-        let clean = frame.header().version == 1 && frame.header().flags.0 & !known.0 == 0;
+        let clean = frame.header().version == FRAME_VERSION && frame.header().flags.0 & !known.0 == 0;
         if !clean || frame.start().saturating_sub(end) >= ALIGNMENT {
             return false;
         }
