@@ -49,10 +49,11 @@ pub(super) fn validate_options(level: &str, canonical: bool) -> PyResult<Validat
     let mode = match level {
         "quick" => ValidateMode::Quick,
         "default" => ValidateMode::Default,
+        "decode" => ValidateMode::Decode,
         "checksum" => ValidateMode::Checksum,
         "full" => ValidateMode::Full,
         _ => {
-            let words = "expected one of: quick, default, checksum, full";
+            let words = "expected one of: quick, default, checksum, decode, full";
             return Err(PyValueError::new_err(format!("unknown validation level: '{level}', {words}")));
         }
     };
