@@ -3,8 +3,8 @@
 use fw_bytes::Span;
 use fw_tensogram::frame::scan::{ScanDirection, ScanOptions};
 use fw_tensogram::{
-    DecodeOptions, MessageState, RecoverOptions, ValidateMode, ValidateOptions, decode, recover, scan_with,
-    validate_buffer,
+    DecodeOptions, MessageState, RecoverOptions, StreamReader, ValidateMode, ValidateOptions, decode, recover,
+    scan_with, validate_buffer,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -62,6 +62,8 @@ fn check(manifest: &Manifest, vector: &Vector, row: &mut Row) {
         let message = Span::sized(*start, *len).and_then(|span| span.slice_of(&bytes, 0)).unwrap_or_default();
         let code = |options: &DecodeOptions| decode(message, options).map_or_else(|error| error.code(), |_| "ok");
         row.equal("decode", vector.decode.as_str(), &code(&DecodeOptions::default()));
+        let streamed = StreamReader::new(message, DecodeOptions::default()).all(|event| event.is_ok());
+        row.equal("stream", &(vector.decode == "ok"), &streamed);
         row.equal("verify", vector.verify.as_str(), &code(&DecodeOptions::default().with_verify_hash()));
     }
     for (mode, expected) in &vector.validate {

@@ -4,6 +4,7 @@ use super::{Compression, DecodeOptions, Encoding, Filter, NAME, Pipeline};
 #[cfg(not(all(feature = "packing", feature = "shuffle")))]
 use crate::spec::CodecSpec;
 use crate::{CodecError, alloc, swap};
+use fw_bytes::Limits;
 use fw_tensor::ByteOrder;
 
 impl Pipeline {
@@ -152,9 +153,10 @@ impl Pipeline {
     /// As [`Pipeline::decode`].
     pub fn check_decodes(&self, payload: &[u8], options: &DecodeOptions) -> Result<(), CodecError> {
         let (compressor, mut limits) = (self.decompressor(options.order)?, options.limits);
-        if compressor.as_ref().is_none_or(|compressor| compressor.decodes_in_pieces()) {
-            // What is not held need not be in proportion to the payload.
-            limits.expansion_floor = u64::MAX;
+        let in_pieces = compressor.as_ref().is_none_or(|compressor| compressor.decodes_in_pieces());
+        if in_pieces && limits.expansion_floor == Limits::default().expansion_floor {
+            // A floor that the program lowered for what it holds; nothing is held here.
+            limits.expansion_floor = limits.expansion_floor.max(Limits::ordinary().expansion_floor);
         }
         self.check_limits(payload.len() as u64, &limits)?;
         if let Encoding::SimplePacking(_) = &self.stages.encoding {

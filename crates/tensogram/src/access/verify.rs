@@ -40,7 +40,7 @@ pub fn verify_description(have: &(impl Lookup + ?Sized), outline: &Outline) -> R
 }
 
 /// Refuses a phase in which the type of a metadata frame must be damaged, which digests do not cover: the preamble announces
-/// metadata and there is none, or something else that is not there while metadata stands there twice.
+/// metadata and there is none, or something else that is not there while there is more metadata than announced.
 ///
 /// # Errors
 /// `Framing`, code `flag_mismatch`.
@@ -48,7 +48,7 @@ pub(crate) fn check_types(flags: MessageFlags, phase: Phase, frames: &[FrameRef]
     let Some((missing, second)) = mistaken(flags, phase, frames) else { return Ok(()) };
     let (text, at) = match second {
         Some(second) => (
-            format!("a second frame of {}, and no {missing}, which the preamble announces", second.frame_type()),
+            format!("one more frame of {} than announced, and no {missing}, which is", second.frame_type()),
             second.span(),
         ),
         None => (format!("no frame of {missing}, which the preamble announces"), Span::new(10, 12)),
@@ -56,23 +56,24 @@ pub(crate) fn check_types(flags: MessageFlags, phase: Phase, frames: &[FrameRef]
     Err(TensogramError::Framing(Fault::format("flag_mismatch", text).at(at.start)))
 }
 
-/// The type that the preamble announces for this phase and that is not there, when a metadata frame is missing or doubled; with
-/// the second metadata frame.
+/// The type that the preamble announces for this phase and that is not there, when a metadata frame is missing or there is one
+/// more than announced; with the latter.
 pub(crate) fn mistaken(
     flags: MessageFlags,
     phase: Phase,
     frames: &[FrameRef],
 ) -> Option<(FrameType, Option<FrameRef>)> {
     let of_phase = || frames.iter().filter(|frame| frame.frame_type().phase() == Some(phase));
-    let absent = |known: &KnownFrame| {
-        let announced = known.phase() == phase && known.announced_by().is_some_and(|flag| flags.contains(flag));
-        announced && of_phase().all(|frame| frame.frame_type() != known.frame_type())
-    };
+    let is_announced =
+        |known: &&KnownFrame| known.phase() == phase && known.announced_by().is_some_and(|flag| flags.contains(flag));
+    let absent =
+        |known: &&KnownFrame| is_announced(known) && of_phase().all(|frame| frame.frame_type() != known.frame_type());
     let is_metadata = |known: &&KnownFrame| known.content() == FrameContent::Metadata;
-    if let Some(metadata) = KnownFrame::ALL.iter().filter(is_metadata).find(|known| absent(known)) {
+    if let Some(metadata) = KnownFrame::ALL.iter().filter(is_metadata).find(absent) {
         return Some((metadata.frame_type(), None));
     }
-    let second = of_phase().filter(|frame| frame.content() == Some(FrameContent::Metadata)).nth(1)?;
-    let other = KnownFrame::ALL.iter().find(|known| absent(known))?;
+    let expected = KnownFrame::ALL.iter().filter(is_metadata).filter(|known| is_announced(known)).count();
+    let second = of_phase().filter(|frame| frame.content() == Some(FrameContent::Metadata)).nth(expected)?;
+    let other = KnownFrame::ALL.iter().find(absent)?;
     Some((other.frame_type(), Some(*second)))
 }

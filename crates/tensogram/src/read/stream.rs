@@ -7,7 +7,9 @@ use crate::access::{
 };
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap};
 use crate::error::{Fault, Result, TensogramError};
-use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, check_message_len, object_parts};
+use crate::frame::{
+    FrameRef, Gap, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, check_message_len, in_doubt, object_parts,
+};
 use crate::message::ObjectView;
 use crate::options::DecodeOptions;
 use crate::wire::{
@@ -104,6 +106,8 @@ struct Open {
     kept: Option<Kept>,
     /// Metadata, index and hash frames so far, where digests are compared.
     described: Vec<FrameRef>,
+    /// The first place where a frame may have been lost.
+    gap: Option<Gap>,
 }
 
 #[derive(Debug)]
@@ -195,6 +199,7 @@ impl StreamDecoder {
             preceders: Vec::new(),
             kept: None,
             described: Vec::new(),
+            gap: None,
         };
         self.state = State::Inside(Box::new(open));
         Ok(Some(StreamEvent::Message { preamble, offset: start }))
@@ -219,6 +224,7 @@ impl StreamDecoder {
                     return if event.is_none() && self.ended { Err(self.cut("postamble")) } else { Ok(event) };
                 }
                 Step::Done(WalkEvent::Frame(frame)) => {
+                    open.note_gap();
                     let event = match self.payloads {
                         Payloads::Decode => open.frame(&frame, &have, &self.options),
                         Payloads::Skip => open.list(&frame, &have, &self.options),
@@ -266,6 +272,13 @@ impl StreamDecoder {
                 check_types(open.preamble.flags, phase, &open.described)?;
             }
         }
+        open.note_gap();
+        if let (Some(gap), Some(metadata)) = (&open.gap, &open.metadata)
+            && metadata.base.len() < open.preceders.len()
+        {
+            // As in a full decode: an entry might be taken for another's.
+            return Err(in_doubt(gap));
+        }
         let metadata = merged(open.metadata.take(), std::mem::take(&mut open.preceders))?;
         let span = Span::new(open.start, open.start + length);
         self.state = State::Outside;
@@ -297,6 +310,13 @@ impl Open {
             return TensogramError::Framing(Fault::limit("limit_message_len", message).at(end));
         }
         error
+    }
+
+    /// Notes the first place where the walk passed over more than padding, and how many objects came before.
+    fn note_gap(&mut self) {
+        if self.gap.is_none() {
+            self.gap = self.walk.gap().map(|span| Gap { span, objects_before: self.preceders.len() });
+        }
     }
 
     fn frame(&mut self, frame: &FrameRef, have: &Rest<'_>, options: &DecodeOptions) -> Result<Option<StreamEvent>> {

@@ -112,7 +112,11 @@ pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageRep
 ///
 /// # Errors
 /// `Io` when the source cannot be read.
-fn validate_span(source: &(impl ReadAt + ?Sized), span: Span, options: &ValidateOptions) -> Result<MessageReport> {
+pub(crate) fn validate_span(
+    source: &(impl ReadAt + ?Sized),
+    span: Span,
+    options: &ValidateOptions,
+) -> Result<MessageReport> {
     let (mut reading, mut buffers) = (ReadStructure::new(span.len(), options.limits), Buffers::new());
     let frames = drive::<_, TensogramError>(source, &mut buffers, |have| {
         in_source(span, Ok(reading.poll(&Based::new(have, span.start))))

@@ -219,13 +219,13 @@ fn check_flags(promised: MessageFlags, seen: MessageFlags, report: &mut Report) 
     }
 }
 
-/// A metadata frame that stands there twice while another frame is missing that the preamble announces: the type of one of them
+/// A metadata frame more than announced while another frame is missing that the preamble announces: the type of one of them
 /// is damaged, which digests do not cover.
 fn check_doubled(promised: MessageFlags, frames: &[FrameRef], report: &mut Report) {
     for phase in [Phase::Header, Phase::Footer] {
         if let Some((missing, Some(second))) = mistaken(promised, phase, frames) {
             let text = format!(
-                "a second frame of {}, and no {missing}, which the preamble announces: one of the types is wrong",
+                "one more frame of {} than announced, and no {missing}, which is: one of the types is wrong",
                 second.frame_type()
             );
             report.push(Finding::error("repeated_frame", text).at(second.span()).level(STRUCTURE));
