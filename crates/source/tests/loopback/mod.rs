@@ -56,9 +56,12 @@ fn one(mut stream: &TcpStream, log: &Log, answer: &Answer) -> std::io::Result<()
         }
         Reply::Raw(answer) => stream.write_all(answer.as_bytes()),
         Reply::Drip(pause) => {
+            let range = lower.lines().find_map(|line| line.strip_prefix("range: bytes=0-"));
+            let last = range.and_then(|last| last.parse().ok()).map_or(199_999, |last: usize| last.min(199_999));
             write!(
                 stream,
-                "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-16383/200000\r\nContent-Length: 16384\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n\r\n"
+                "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-{last}/200000\r\nContent-Length: {}\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n\r\n",
+                last + 1
             )?;
             loop {
                 stream.write_all(b"x")?;
