@@ -75,8 +75,11 @@ pub type Adapter = fn(&Manifest, &mut Rows) -> Companions;
 /// Which adapter understands this manifest.
 fn adapter(json: &Value) -> Option<Adapter> {
     type Recognises = fn(&Value) -> bool;
-    let adapters: [(Recognises, Adapter); 2] =
-        [(tensogram::recognises, tensogram::run), (codecs::recognises, codecs::run)];
+    let adapters: [(Recognises, Adapter); 3] = [
+        (tensogram::robustness::recognises, tensogram::robustness::run),
+        (tensogram::recognises, tensogram::run),
+        (codecs::recognises, codecs::run),
+    ];
     let found = adapters.into_iter().find(|(recognises, _)| recognises(json)).map(|(_, adapter)| adapter);
     found.or_else(|| structframe::adapter(json)).or_else(|| bintensors::adapter(json))
 }

@@ -4,6 +4,7 @@
 //! - [`json`] its conventions for values that JSON would lose
 //! - [`elements`] decoded bytes against the values a manifest lists
 //! - [`policy`] which outcomes a vector allows
+//! - [`robustness`] what attacks and mutations made
 //! - [`vector`], [`validation`], [`encode`], [`access`] the checks
 
 pub mod access;
@@ -12,6 +13,7 @@ pub mod encode;
 pub mod json;
 pub mod model;
 pub mod policy;
+pub mod robustness;
 pub mod validation;
 pub mod vector;
 

@@ -37,6 +37,8 @@ pub mod parallel; // many things by several threads, results in order
 
 pub use cursor::Cursor;
 pub use error::{Detail, ParseError};
+#[cfg(target_has_atomic = "64")]
+pub use limits::DefaultFloor;
 pub use limits::Limits;
 pub use offset::{Span, align_up};
 #[cfg(feature = "alloc")]

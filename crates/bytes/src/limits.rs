@@ -1,5 +1,8 @@
 //! Caps on what a decoder may hold or follow, as a value.
 
+#[cfg(target_has_atomic = "64")]
+use core::sync::atomic::{AtomicU64, Ordering};
+
 /// How much work and memory input may ask for.
 ///
 /// The default never refuses a file that a well-behaved writer makes; [`Limits::untrusted`] is for untrusted files.
@@ -38,8 +41,9 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
-    fn default() -> Self {
+impl Limits {
+    /// Caps that files of well-behaved writers never meet.
+    pub const fn ordinary() -> Self {
         Self {
             message_len: u64::MAX,
             object_count: u64::MAX,
@@ -49,5 +53,65 @@ impl Default for Limits {
             expansion_ratio: 256,
             expansion_floor: 4 << 30,
         }
+    }
+}
+
+/// [`Limits::ordinary`], unless the program holds [other ones](DefaultFloor).
+impl Default for Limits {
+    fn default() -> Self {
+        Self { expansion_floor: DefaultFloor::current(), ..Self::ordinary() }
+    }
+}
+
+/// Another [`Limits::expansion_floor`] for the default limits of this process, as long as the value lives.
+///
+/// For programs that read untrusted files with whatever reads files: the command line sets it by the memory of the machine and by
+/// what the user says. A library must not: its caller may rely on the default. Where values overlap, the one made last holds.
+///
+/// ```
+/// use fw_bytes::{DefaultFloor, Limits};
+///
+/// let before = Limits::default();
+/// let held = DefaultFloor::of(256 << 20);
+/// assert_eq!(Limits::default().expansion_floor, 256 << 20);
+/// drop(held);
+/// assert_eq!(Limits::default(), before);
+/// ```
+#[cfg(target_has_atomic = "64")]
+#[derive(Debug)]
+pub struct DefaultFloor {
+    before: u64,
+}
+
+#[cfg(target_has_atomic = "64")]
+impl DefaultFloor {
+    /// Decoded sizes up to `bytes` are not refused for their ratio.
+    pub fn of(bytes: u64) -> Self {
+        Self { before: FLOOR.swap(bytes, Ordering::Relaxed) }
+    }
+
+    fn current() -> u64 {
+        FLOOR.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(target_has_atomic = "64")]
+impl Drop for DefaultFloor {
+    fn drop(&mut self) {
+        FLOOR.store(self.before, Ordering::Relaxed);
+    }
+}
+
+#[cfg(target_has_atomic = "64")]
+static FLOOR: AtomicU64 = AtomicU64::new(Limits::ordinary().expansion_floor);
+
+/// There is no other default on machines that cannot hold one.
+#[cfg(not(target_has_atomic = "64"))]
+struct DefaultFloor;
+
+#[cfg(not(target_has_atomic = "64"))]
+impl DefaultFloor {
+    const fn current() -> u64 {
+        Limits::ordinary().expansion_floor
     }
 }

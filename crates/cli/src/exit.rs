@@ -317,6 +317,13 @@ pub(crate) fn fault(error: &anyhow::Error) -> Value {
         }
         None => words.as_str(),
     };
+    if code == Some("remote_redirect") && message.contains("allow_redirects") {
+        hint = hint.or_else(|| Some("add --allow-redirects to follow it".to_owned()));
+    }
+    if code == Some("limit_expansion_ratio") {
+        hint =
+            hint.or_else(|| Some("add --limit SIZE to decode larger objects, or --trust for trusted files".to_owned()));
+    }
     let mut fault = json!({ "code": code.unwrap_or("failed"), "message": message });
     if let Some(position) = position {
         fault["position"] = position.into();

@@ -1,13 +1,14 @@
 //! Where files come from: opened by path, told apart by content; what comes from elsewhere is copied first.
 
 use crate::args::{Store, Trust};
+use crate::budget::{is_trusted, most_kept};
 use crate::exit::{Failure, Retold, Usage};
-use crate::render::Progress;
+use crate::render::{Progress, size};
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
 use framewright::convert::{Checked, Format, TensorFile, checkpoint_in};
 use framewright::recording::is_recording;
-use framewright::source::{FileSource, ReadAt, TemporaryDirectory};
+use framewright::source::{FileSource, ReadAt, TemporaryDirectory, TemporaryFile};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -19,10 +20,21 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Input {
     path: PathBuf,
     name: String,
-    /// The folder of a copy, which goes when it is no longer looked at.
-    copy: Option<TemporaryDirectory>,
+    /// A copy, which goes when it is no longer looked at.
+    copy: Option<Kept>,
     /// The format, once it was looked for.
     format: OnceCell<Format>,
+}
+
+/// Where a copy is.
+enum Kept {
+    /// Under a name, which tells its format.
+    Directory {
+        _directory: TemporaryDirectory,
+    },
+    File {
+        _file: TemporaryFile,
+    },
 }
 
 impl Input {
@@ -90,7 +102,8 @@ impl Input {
 
     fn at(path: PathBuf) -> Result<Self> {
         let name = path.display().to_string();
-        match std::fs::metadata(&path).map(|found| Kind::of(found.file_type())) {
+        let found = std::fs::metadata(&path);
+        match found.as_ref().map(|found| Kind::of(found.file_type())) {
             Ok(Kind::Directory) => return Self::checkpoint(path, name),
             Ok(Kind::Device) => {
                 let text = format!("{name}: is a device, not a file; to read from a device, pipe it: fw … - < {name}");
@@ -99,10 +112,19 @@ impl Input {
             // As `<(command)` makes them: read once, from the beginning to the end.
             Ok(Kind::Pipe) => {
                 let mut pipe = File::open(&path).with_context(|| name.clone())?;
-                return Self::copied("pipe", name.clone(), |copy| spool(&mut pipe, &name, copy));
+                return Self::kept("pipe", name, &mut pipe);
             }
             // A missing file is reported when it is opened.
             Ok(Kind::File) | Err(_) => {}
+        }
+        if let Some((len, stored)) = found.ok().as_ref().and_then(holes).filter(|_| !is_trusted()) {
+            let text = format!(
+                "{name}: the file is sparse: of {} only {} are stored; it is probably an incomplete copy or download\nhint: add \
+                 --trust to read it all the same",
+                size(len),
+                size(stored)
+            );
+            return Err(Failure::new("sparse_file", text).into());
         }
         Ok(Self { path, name, copy: None, format: OnceCell::new() })
     }
@@ -134,7 +156,15 @@ impl Input {
     /// # Errors
     /// When it cannot be read, or written down.
     pub(crate) fn piped(mut rest: impl Read) -> Result<Self> {
-        Self::copied("standard-input", "standard input".to_owned(), |copy| spool(&mut rest, "standard input", copy))
+        Self::kept("standard-input", "standard input".to_owned(), &mut rest)
+    }
+
+    /// Everything that comes from a pipe, which people call `name`, put into a file.
+    fn kept(file_name: &str, name: String, from: &mut impl Read) -> Result<Self> {
+        let (kept, file) = TemporaryFile::new(file_name)?;
+        spool(from, &name, file)?;
+        let path = kept.path().to_owned();
+        Ok(Self { path, name, copy: Some(Kept::File { _file: kept }), format: OnceCell::new() })
     }
 
     /// Something that people call `name`, put into a file `file_name` by `write`.
@@ -145,7 +175,7 @@ impl Input {
         let folder = TemporaryDirectory::new()?;
         let path = folder.path().join(file_name);
         write(&path)?;
-        Ok(Self { path, name, copy: Some(folder), format: OnceCell::new() })
+        Ok(Self { path, name, copy: Some(Kept::Directory { _directory: folder }), format: OnceCell::new() })
     }
 
     /// Whether it is a copy of what came from elsewhere.
@@ -361,13 +391,42 @@ impl Kind {
     }
 }
 
-/// Puts everything that comes from a pipe into a file.
-fn spool(from: &mut impl Read, name: &str, copy: &Path) -> Result<()> {
-    let (progress, mut copy) = (Progress::of(name), File::create(copy)?);
-    let (mut buffer, mut done) = (vec![0; 1 << 16], 0);
+/// Length and stored bytes of a large file that is nearly all holes: to look for something in it would take hours.
+#[cfg(unix)]
+fn holes(found: &std::fs::Metadata) -> Option<(u64, u64)> {
+    let stored = std::os::unix::fs::MetadataExt::blocks(found).saturating_mul(512);
+    let is_sparse = found.len() >= LARGE && stored < found.len() / MOSTLY;
+    is_sparse.then_some((found.len(), stored))
+}
+
+#[cfg(not(unix))]
+fn holes(_: &std::fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+/// Files below this are looked through whatever they are.
+#[cfg(unix)]
+const LARGE: u64 = 4 << 30;
+/// No file system packs data that well.
+#[cfg(unix)]
+const MOSTLY: u64 = 64;
+
+/// Puts everything that comes from a pipe into a file, unless it is more than may be kept.
+fn spool(from: &mut impl Read, name: &str, mut copy: File) -> Result<()> {
+    let (progress, most) = (Progress::of(name), most_kept());
+    let (mut buffer, mut done) = (vec![0; 1 << 16], 0u64);
     loop {
         match from.read(&mut buffer) {
             Ok(0) => return Ok(()),
+            Ok(len) if done.saturating_add(len as u64) > most => {
+                let text = format!(
+                    "{name}: more than {} came, which is the most that is kept in {}\nhint: add --limit SIZE or --trust to keep \
+                     more; TMPDIR names another place",
+                    size(most),
+                    std::env::temp_dir().display()
+                );
+                return Err(Failure::new("limit_standard_input", text).into());
+            }
             Ok(len) => {
                 copy.write_all(&buffer[..len])?;
                 done += len as u64;

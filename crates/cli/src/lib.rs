@@ -11,6 +11,7 @@
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::exit)]
 
 mod args; // what the user may say
+mod budget; // how much files may make a command take
 mod change; // what commands that change files share
 mod commands; // one file per command
 mod exit; // what the process returns
@@ -51,6 +52,7 @@ where
     let code = match parsed.and_then(|matches| args::Args::from_arg_matches(&matches)) {
         Ok(args) => {
             Terminal::settle(&args.look, args.command.voice() == Voice::Json).enter();
+            let _budget = budget::Budget::of(&args.look);
             exit::code(args.command.name(), args.command.voice(), commands::run(&args.command))
         }
         // Programs that ask for JSON get it, whatever is wrong.
@@ -118,7 +120,10 @@ fn captured(words: impl IntoIterator<Item = String>) -> (u8, String) {
 /// Runs a command line as the thread talks now.
 fn command(words: &[OsString]) -> u8 {
     match <args::Args as clap::Parser>::try_parse_from(words) {
-        Ok(args) => exit::code(args.command.name(), args.command.voice(), commands::run(&args.command)),
+        Ok(args) => {
+            let _budget = budget::Budget::of(&args.look);
+            exit::code(args.command.name(), args.command.voice(), commands::run(&args.command))
+        }
         Err(error) => {
             terminal::caught_fault(&misused(&error));
             exit::complain(format_args!("{error}"));

@@ -181,6 +181,9 @@ fn options(store: &Store) -> Result<StoreOptions> {
         };
         options = options.with_setting(name, value);
     }
+    if store.allow_redirects {
+        options = options.with_setting("allow_redirects", "true");
+    }
     Ok(store.header.iter().fold(options, |options, header| options.with_setting("header", header)))
 }
 

@@ -57,6 +57,24 @@ pub trait Codec: Send + Sync {
         Ok(out)
     }
 
+    /// Decodes `encoded` and keeps nothing of it: shows that it decodes to exactly `decoded_len` bytes. The default holds the
+    /// whole result; a codec that decodes piece by piece holds only a piece.
+    ///
+    /// # Errors
+    /// As [`Codec::decode_to_vec`].
+    fn check_decodes(&self, encoded: &[u8], decoded_len: u64, threads: usize) -> Result<(), CodecError> {
+        self.check_claim(encoded, decoded_len)?;
+        let len = usize::try_from(decoded_len).map_err(|_| {
+            CodecError::limit(self.name(), "out_of_memory", format!("no memory for {decoded_len} bytes"))
+        })?;
+        self.decode_to_vec(encoded, len, threads).map(alloc::recycle)
+    }
+
+    /// Whether [`Codec::check_decodes`] holds a piece of the result at a time, however long that is.
+    fn decodes_in_pieces(&self) -> bool {
+        false
+    }
+
     /// Checks what `encoded` says about itself against a decoded length of `decoded_len` bytes, at little cost and without
     /// reserving anything: callers ask this before they reserve memory for a claimed size. The default knows nothing.
     ///

@@ -1,10 +1,12 @@
 //! Files written whole or not at all.
 
 mod litter; // what a signal must not leave behind
+mod private; // what arrives once, to be read in any order
 #[cfg(target_os = "linux")]
 mod unnamed; // files without a name
 
 pub use litter::{TemporaryDirectory, remove_temporary_files_on_signals};
+pub use private::TemporaryFile;
 
 use fw_bytes::interrupt;
 use litter::Listed;

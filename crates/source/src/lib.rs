@@ -23,7 +23,7 @@ pub mod remote; // object stores
 mod same_file; // whether two names lead to one file
 mod atomic; // files that appear when they are complete
 
-pub use atomic::{AtomicFile, TemporaryDirectory, remove_temporary_files_on_signals, sync_directory_of};
+pub use atomic::{AtomicFile, TemporaryDirectory, TemporaryFile, remove_temporary_files_on_signals, sync_directory_of};
 pub use buffers::Buffers;
 pub use drive::{drive, drive_all};
 pub use file::FileSource;

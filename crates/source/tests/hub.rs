@@ -70,6 +70,10 @@ fn headers_stay_with_their_server() {
         });
     let url = format!("http://{server}/m");
     let options = StoreOptions::new().with_setting("header", "X-Key: 7").with_setting("header", "X-Other:y");
+    let refused = read(&url, &options).unwrap_err();
+    assert_eq!(RemoteError::of(&refused).unwrap().kind, RemoteErrorKind::Redirected, "{refused}");
+    assert!(stored.lock().unwrap().is_empty(), "the other server was not asked");
+    let options = options.with_setting("allow_redirects", "true");
     read(&url, &options).unwrap();
     for head in stored.lock().unwrap().iter() {
         assert!(!head.contains("x-key") && !head.contains("x-other"), "{head}");
@@ -85,6 +89,61 @@ fn headers_stay_with_their_server() {
     let (circle, _) = serve(|_| Reply::Redirect("/again".to_owned()));
     let error = read(&format!("http://{circle}/m"), &quick).unwrap_err();
     assert!(error.to_string().contains("redirects more than 8 times"), "{error}");
+}
+
+/// Where a server sends us is not where the user wanted to go.
+#[test]
+fn other_servers_are_asked_only_when_that_is_allowed() {
+    let (store, stored) = serve(|_| Reply::File(bytes()));
+    let (server, asked) = serve(move |_| Reply::Redirect(format!("http://{store}/m")));
+    let url = format!("http://{server}/m");
+    let error = read(&url, &StoreOptions::new()).unwrap_err();
+    let error = RemoteError::of(&error).unwrap();
+    assert_eq!((error.kind, error.code()), (RemoteErrorKind::Redirected, "remote_redirect"));
+    assert!(error.detail.contains("another server") && error.detail.contains("allow_redirects"), "{error}");
+    assert_eq!((asked.lock().unwrap().len(), stored.lock().unwrap().len()), (1, 0), "it is not asked again");
+    read(&url, &StoreOptions::new().with_setting("Allow_Redirects", "TRUE")).unwrap();
+    let wrong = read(&url, &StoreOptions::new().with_setting("allow_redirects", "perhaps")).unwrap_err();
+    assert_eq!(RemoteError::of(&wrong).unwrap().kind, RemoteErrorKind::Request);
+    // The same server may.
+    let (moved, _) = serve(|head| match head.starts_with("get /m ") {
+        true => Reply::Redirect("/n".to_owned()),
+        false => Reply::File(bytes()),
+    });
+    read(&format!("http://{moved}/m"), &StoreOptions::new()).unwrap();
+}
+
+/// A byte now and then renews every timeout.
+#[test]
+fn servers_that_drip_are_given_up() {
+    let (server, asked) = serve(|_| Reply::Drip(Duration::from_millis(50)));
+    let begun = std::time::Instant::now();
+    let options = StoreOptions::new().with_patience(Duration::from_millis(800));
+    let error = read(&format!("http://{server}/m"), &options).unwrap_err();
+    let error = RemoteError::of(&error).unwrap();
+    assert_eq!((error.kind, error.code()), (RemoteErrorKind::Slow, "remote_too_slow"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!(asked.lock().unwrap().len(), 1, "it is not asked again");
+    // Longer reads have no end but that of their pace.
+    let options = options.with_probe_len(1 << 20);
+    let error = read(&format!("http://{server}/m"), &options).unwrap_err();
+    let error = RemoteError::of(&error).unwrap();
+    assert!(error.kind == RemoteErrorKind::Slow && error.detail.contains("less than 1024 per second"), "{error}");
+}
+
+#[test]
+fn malformed_answers_are_not_asked_for_again() {
+    for answer in [
+        "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes nonsense\r\nContent-Length: 5\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n\r\nhello",
+        "SSH-2.0-OpenSSH_9.6\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nbad header\u{1}\r\nContent-Length: x\r\n\r\n",
+    ] {
+        let (server, asked) = serve(move |_| Reply::Raw(answer));
+        let error = read(&format!("http://{server}/m"), &StoreOptions::new()).unwrap_err();
+        let error = RemoteError::of(&error).unwrap();
+        assert_eq!(error.kind, RemoteErrorKind::Malformed, "{answer:?}: {error}");
+        assert_eq!(asked.lock().unwrap().len(), 1, "{answer:?}: {error}");
+    }
 }
 
 /// One request may be tried four times again, all of them together as often as the budget says.

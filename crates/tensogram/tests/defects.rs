@@ -119,7 +119,7 @@ fn frames_that_are_not_aligned_are_found() {
 #[test]
 fn messages_with_shifted_frames_have_all_objects_and_metadata() {
     let read = |name: &str| {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/robustness").join(name);
         decode(&std::fs::read(path).unwrap(), &DecodeOptions::default())
     };
     let message = read("repro_shift5.tgm").unwrap();
@@ -272,4 +272,51 @@ fn unreadable_messages_of_a_file_are_explained() {
     }
     let version = validate_file(vectors().join("version_2.tgm"), &ValidateOptions::default()).unwrap();
     assert!(version.findings().any(|finding| finding.message.contains("re-encoded by their producer")));
+}
+
+/// TG-12.6: digests of metadata were never compared. No bit that flips in a message with digests changes what a verifying read
+/// returns, through a slice, message by message and as a stream.
+#[test]
+fn no_flipped_bit_changes_what_a_verifying_read_returns() {
+    let verify = DecodeOptions::default().with_verify_hash();
+    for (name, message) in ten_kinds() {
+        let expected = decode(&message, &verify).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut refused = 0;
+        for bit in 0..message.len() * 8 {
+            let mut damaged = message.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            match decode(&damaged, &verify) {
+                Ok(found) => {
+                    assert_eq!(found.metadata, expected.metadata, "{name}, bit {bit}");
+                    assert_eq!(found.objects, expected.objects, "{name}, bit {bit}");
+                }
+                Err(_) => refused += 1,
+            }
+            if let Ok(metadata) = MessageView::open_with(&damaged, &verify).and_then(|view| view.metadata()) {
+                assert_eq!(metadata, expected.metadata, "{name}, bit {bit}, by the index");
+            }
+            for event in StreamReader::new(&damaged[..], verify.clone()).flatten() {
+                if let StreamEvent::End { metadata, .. } = event {
+                    assert_eq!(metadata, expected.metadata, "{name}, bit {bit}, as a stream");
+                }
+            }
+        }
+        assert!(refused > message.len(), "{name}: {refused} flips were refused");
+    }
+}
+
+/// A frame type is no part of a digest: a hash list or an index that becomes metadata was read as such.
+#[test]
+fn frames_of_another_type_are_not_taken_for_metadata() {
+    let message = ten_kinds()[5].1.clone();
+    let verify = DecodeOptions::default().with_verify_hash();
+    let hashes = (24..message.len()).step_by(8).find(|at| message[*at..].starts_with(b"FR\0\x03")).unwrap();
+    let mut damaged = message.clone();
+    damaged[hashes + 3] = 1;
+    assert_eq!(decode(&damaged, &verify).unwrap_err().code(), "flag_mismatch");
+    assert_eq!(MessageView::open_with(&damaged, &verify).unwrap().metadata().unwrap_err().code(), "flag_mismatch");
+    let report = validate_message(&damaged, &ValidateOptions::default());
+    assert!(report.report.findings().iter().any(|finding| finding.code == "repeated_frame" && !report.is_ok()));
+    // Who does not verify reads what the reference reads: the last one counts.
+    assert!(decode(&damaged, &DecodeOptions::default()).is_ok());
 }

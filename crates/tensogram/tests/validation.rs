@@ -268,6 +268,7 @@ fn reports_as_json() {
             "ok": false,
             "object_count": 1,
             "hash_verified": false,
+            "decoded": false,
             "findings": [
                 {"code": "reserved_not_zero", "severity": "warning", "message": reserved, "span": [12, 16],
                  "level": "structure"},
@@ -288,9 +289,10 @@ fn reports_as_json() {
     assert_eq!(
         report["messages"],
         json!([
-            {"offset": 5, "length": sound.len(), "ok": true, "object_count": 1, "hash_verified": true, "findings": []},
+            {"offset": 5, "length": sound.len(), "ok": true, "object_count": 1, "hash_verified": true, "decoded": false,
+             "findings": []},
             {"offset": second, "length": built.bytes.len(), "ok": false, "object_count": 1, "hash_verified": false,
-             "findings": [
+             "decoded": false, "findings": [
                 {"code": "reserved_not_zero", "severity": "warning", "message": reserved,
                  "span": [second + 12, second + 16], "path": "message[1]", "level": "structure"},
                 {"code": "reserved_not_a_map", "severity": "error", "message": base,
@@ -299,4 +301,94 @@ fn reports_as_json() {
             ]},
         ])
     );
+}
+
+/// TG-17.1: what passes in the mode `decode` can be decoded, for every vector, and for every cut and changed byte of some.
+#[test]
+fn messages_that_pass_can_be_decoded() {
+    let (mut passed, mut refused) = (0, 0);
+    let mut check = |message: &[u8], what: &str| {
+        let report = validate_message(message, &ValidateOptions::mode(ValidateMode::Decode));
+        if report.decoded {
+            let decoded = decode(message, &DecodeOptions::default());
+            assert!(decoded.is_ok(), "{what}: valid, and cannot be decoded: {}", decoded.unwrap_err());
+            passed += 1;
+        } else {
+            refused += 1;
+        }
+    };
+    for set in ["tensogram", "tensogram-codecs", "robustness"] {
+        let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(set);
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "tgm") {
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            for span in scan(&bytes) {
+                check(span.slice_of(&bytes, 0).unwrap(), &path.display().to_string());
+            }
+        }
+    }
+    for (name, message) in ten_kinds() {
+        for at in 0..message.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut damaged = message.clone();
+                damaged[at] ^= change;
+                check(&damaged, &format!("{name}, byte {at}"));
+            }
+        }
+    }
+    assert!(passed > 300 && refused > 5000, "{passed} passed, {refused} refused");
+}
+
+/// A message that is too long to be held is validated in parts, with the same findings.
+#[test]
+fn long_messages_are_validated_in_parts() {
+    let values: Vec<f32> = (0..3_000_000).map(|i| i as f32).collect();
+    let build = || {
+        let raw = MessageBuilder::new().tensor(&[3000, 1000], &values).unwrap().base("name", "raw");
+        raw.tensor(&[3000, 1000], &values)
+            .unwrap()
+            .pipeline(Pipe::shuffle().zstd(1))
+            .base("name", "packed")
+            .encode()
+            .unwrap()
+    };
+    let message = build();
+    assert!(message.len() > 9 << 20);
+    let changes = [None, Some(50), Some(200), Some(5 << 20), Some(message.len() - 40), Some(message.len() - 100_000)];
+    for mode in
+        [ValidateMode::Quick, ValidateMode::Checksum, ValidateMode::Default, ValidateMode::Decode, ValidateMode::Full]
+    {
+        for change in changes {
+            let mut message = message.clone();
+            if let Some(at) = change {
+                message[at] ^= 0x10;
+            }
+            let options = ValidateOptions::mode(mode);
+            let (parts, whole) =
+                (validate_source(&message[..], &options).unwrap(), validate_buffer(&message, &options));
+            assert_eq!(parts, whole, "{mode:?}, {change:?}");
+        }
+    }
+    assert_eq!(validate_buffer(&message, &ValidateOptions::mode(ValidateMode::Decode)).verdict(), "valid");
+    let checked = validate_buffer(&message, &ValidateOptions::mode(ValidateMode::Checksum));
+    assert_eq!(checked.verdict(), "valid (digests match, not decoded)");
+    let quick = validate_buffer(&message, &ValidateOptions::mode(ValidateMode::Quick));
+    assert_eq!(quick.verdict(), "valid (not decoded)");
+}
+
+/// Digests match where the descriptor says something else than the payload.
+#[test]
+fn objects_that_cannot_be_decoded_are_not_valid() {
+    for name in ["flagflip-none", "flagflip-streamed", "flagflip-two"] {
+        let path = format!("{}/../../vectors/robustness/{name}.tgm", env!("CARGO_MANIFEST_DIR"));
+        let message = std::fs::read(path).unwrap();
+        let (default, decoding) = [ValidateMode::Default, ValidateMode::Decode]
+            .map(|mode| validate_message(&message, &ValidateOptions::mode(mode)))
+            .into();
+        assert!(default.is_ok() && !default.decoded, "{name}: the level keeps its meaning");
+        assert!(!decoding.is_ok(), "{name}");
+    }
 }

@@ -16,7 +16,7 @@ WIRE_VERSION: int
 _Array: TypeAlias = NDArray[Any]
 _Path: TypeAlias = str | PathLike[str]
 _Ranges: TypeAlias = Sequence[tuple[int, int]]
-_Level: TypeAlias = Literal["quick", "default", "checksum", "full"]
+_Level: TypeAlias = Literal["quick", "default", "checksum", "decode", "full"]
 _Hash: TypeAlias = Literal["xxh3", "none"] | None
 _MaskMethod: TypeAlias = Literal["none", "rle", "roaring", "lz4", "zstd", "blosc2"] | None
 _Aggregate: TypeAlias = Literal["auto", "none", "header", "footer", "both"] | None

@@ -387,7 +387,7 @@ async fn object(
     options: &DecodeOptions,
 ) -> tgm::Result<Read> {
     let decoded = file.decode_object(message, object, options).await?;
-    Ok((file.metadata(message).await?, decoded))
+    Ok((file.metadata_with(message, options).await?, decoded))
 }
 
 fn dict_of<'py>(py: Python<'py>, (metadata, object): Read, options: &DecodeOptions) -> PyResult<Bound<'py, PyDict>> {

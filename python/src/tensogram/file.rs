@@ -240,7 +240,7 @@ impl PyTensogramFile {
             return output::object_dict(py, metadata, elements.parts(py, &options)?);
         }
         let (metadata, object) = ask!(self, py, |file| {
-            file.metadata(msg_index)
+            file.metadata_with(msg_index, &options)
                 .and_then(|metadata| Ok((metadata, file.decode_object(msg_index, obj_index, &options)?)))
         })?;
         output::object_dict(py, metadata, output::parts(py, object, &options)?)
@@ -280,7 +280,8 @@ impl PyTensogramFile {
         let indices: Vec<MessageIndex> = msg_indices.iter().map(|index| (*index).into()).collect();
         let read: tgm::Result<_> = released(py, || {
             let objects = file.decode_object_batch(&indices, obj_index, &options)?;
-            let metadata = indices.iter().map(|index| file.metadata(*index)).collect::<tgm::Result<Vec<_>>>()?;
+            let metadata =
+                indices.iter().map(|index| file.metadata_with(*index, &options)).collect::<tgm::Result<Vec<_>>>()?;
             Ok((metadata, objects))
         })?;
         let (metadata, objects) = read.or_raise(py)?;

@@ -49,9 +49,11 @@ pub(super) fn validate_options(level: &str, canonical: bool) -> PyResult<Validat
     let mode = match level {
         "quick" => ValidateMode::Quick,
         "default" => ValidateMode::Default,
+        "decode" => ValidateMode::Decode,
         "checksum" => ValidateMode::Checksum,
         "full" => ValidateMode::Full,
         _ => {
+            // The words of the reference package, which has no level `decode`.
             let words = "expected one of: quick, default, checksum, full";
             return Err(PyValueError::new_err(format!("unknown validation level: '{level}', {words}")));
         }

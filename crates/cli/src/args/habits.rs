@@ -12,6 +12,17 @@ pub(crate) struct Look {
     /// Print no progress, notes or warnings on standard error, only errors
     #[arg(long, short, global = true, help_heading = HEADING)]
     pub(crate) quiet: bool,
+    /// Accept decoded objects far larger than their payload, and standard input, up to SIZE (such as 4GiB)
+    #[arg(long = "limit", global = true, value_name = "SIZE", value_parser = budget, conflicts_with = "trust", help_heading = HEADING)]
+    pub(crate) most: Option<u64>,
+    /// Accept them whatever their size: for trusted files
+    #[arg(long, global = true, help_heading = HEADING)]
+    pub(crate) trust: bool,
+}
+
+/// A number of bytes.
+fn budget(text: &str) -> Result<u64, String> {
+    crate::render::parse_size(text).ok_or_else(|| "expected a number of bytes such as 500MB or 4GiB".to_owned())
 }
 
 /// When text is coloured.

@@ -21,6 +21,10 @@ pub(crate) struct Store {
     #[cfg(feature = "remote")]
     #[arg(long, value_name = "NAME:VALUE", help_heading = "For URLs")]
     pub(crate) header: Vec<String>,
+    /// Follow redirects of an http(s) server to another server
+    #[cfg(feature = "remote")]
+    #[arg(long, help_heading = "For URLs")]
+    pub(crate) allow_redirects: bool,
     /// Allow downloading a whole file where reading parts is not enough
     #[cfg(feature = "remote")]
     #[arg(long, help_heading = "For URLs")]
@@ -339,7 +343,7 @@ pub(crate) struct Validate {
     #[arg(help = FILES, required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// What to check
-    #[arg(long, value_enum, default_value_t = Mode::Default)]
+    #[arg(long, value_enum, default_value_t = Mode::Decode)]
     pub(crate) mode: Mode,
     /// Require exactly N messages in a Tensogram file
     #[arg(long, value_name = "N")]
@@ -364,6 +368,8 @@ pub(crate) enum Mode {
     Checksum,
     /// Structure, metadata, digests; compressed payloads decoded
     Default,
+    /// The same, and every object must decode
+    Decode,
     /// Everything, decoded values included
     Full,
 }

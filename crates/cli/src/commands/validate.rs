@@ -69,6 +69,7 @@ fn file(args: &Validate, input: &Input, watch: Watch) -> Result<(Answer, bool)> 
         Mode::Quick => ValidateMode::Quick,
         Mode::Checksum => ValidateMode::Checksum,
         Mode::Default => ValidateMode::Default,
+        Mode::Decode => ValidateMode::Decode,
         Mode::Full => ValidateMode::Full,
     };
     if args.expect.is_some() {
@@ -151,6 +152,7 @@ fn json(input: &Input, report: &FileReport) -> serde_json::Value {
             "ok": message.is_ok(),
             "object_count": message.object_count,
             "hash_verified": message.hash_verified,
+            "decoded": message.decoded,
         })
     });
     json!({
@@ -199,7 +201,7 @@ pub(super) fn text(report: &FileReport, name: &str) -> String {
         count(errors, "error"),
         count(warnings, "warning"),
         count(verified, "message"),
-        if report.is_ok() { "valid" } else { "INVALID" }
+        report.verdict()
     );
     text
 }

@@ -80,7 +80,11 @@ fn headers_stay_with_their_server() {
             false => Reply::Status(403),
         });
     let url = format!("http://{server}/m.safetensors");
-    let listed = fw(folder.path(), &format!("ls {url} --header X-Key:7 --header X-Other:y"));
+    let refused = fw(folder.path(), &format!("ls {url} --header X-Key:7 --header X-Other:y"));
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("redirects to another server"), "{}", refused.err);
+    assert!(refused.err.contains("hint: add --allow-redirects to follow it"), "{}", refused.err);
+    let listed = fw(folder.path(), &format!("ls {url} --header X-Key:7 --header X-Other:y --allow-redirects"));
     assert_eq!((listed.code, listed.err.as_str()), (0, ""));
     assert!(!asked.lock().expect("the log").is_empty());
     for head in stored.lock().expect("the log").iter() {

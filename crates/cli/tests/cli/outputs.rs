@@ -103,7 +103,7 @@ fn usage_in_json_is_whole() {
     assert_eq!(missing["message"], "the following required arguments were not provided: <FILE>...");
     assert_eq!(missing["hint"], "usage: fw ls --json <FILE>...");
     let odd = error("validate f.tgm --mode odd --json");
-    let message = "invalid value 'odd' for '--mode <MODE>' [possible values: quick, checksum, default, full]";
+    let message = "invalid value 'odd' for '--mode <MODE>' [possible values: quick, checksum, default, decode, full]";
     assert_eq!(odd["message"], message);
     assert!(error("lss f.tgm --json")["hint"].as_str().expect("words").contains("'ls'"));
     assert!(error("convert f.tgm - --json")["message"].as_str().expect("words").contains("./- for a file"));

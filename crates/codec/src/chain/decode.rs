@@ -4,6 +4,7 @@ use super::{Compression, DecodeOptions, Encoding, Filter, NAME, Pipeline};
 #[cfg(not(all(feature = "packing", feature = "shuffle")))]
 use crate::spec::CodecSpec;
 use crate::{CodecError, alloc, swap};
+use fw_bytes::Limits;
 use fw_tensor::ByteOrder;
 
 impl Pipeline {
@@ -144,6 +145,33 @@ impl Pipeline {
         Ok(())
     }
 
+    /// Decodes a whole payload and keeps nothing of it: shows that [`Pipeline::decode`] gives the declared length. What is held
+    /// is what the codec needs ([`Codec::check_decodes`](crate::Codec::check_decodes)); filters and packings take every payload
+    /// of the right length.
+    ///
+    /// # Errors
+    /// As [`Pipeline::decode`].
+    pub fn check_decodes(&self, payload: &[u8], options: &DecodeOptions) -> Result<(), CodecError> {
+        let (compressor, mut limits) = (self.decompressor(options.order)?, options.limits);
+        let in_pieces = compressor.as_ref().is_none_or(|compressor| compressor.decodes_in_pieces());
+        if in_pieces && limits.expansion_floor == Limits::default().expansion_floor {
+            // A floor that the program lowered for what it holds; nothing is held here.
+            limits.expansion_floor = limits.expansion_floor.max(Limits::ordinary().expansion_floor);
+        }
+        self.check_limits(payload.len() as u64, &limits)?;
+        if let Encoding::SimplePacking(_) = &self.stages.encoding {
+            self.check_packing()?;
+        }
+        #[cfg(not(feature = "shuffle"))]
+        if let Filter::Shuffle(_) = &self.stages.filter {
+            return Err(super::ShuffleSettings::INFO.missing());
+        }
+        match compressor {
+            None => self.check_stage(payload),
+            Some(compressor) => compressor.check_decodes(payload, self.stage_len, options.threads),
+        }
+    }
+
     /// Checks what the payload says about itself, at little cost and without reserving memory.
     ///
     /// # Errors
@@ -186,6 +214,13 @@ impl Pipeline {
             let _ = (packed, options, out);
             Err(super::SimplePacking::INFO.missing())
         }
+    }
+
+    fn check_packing(&self) -> Result<(), CodecError> {
+        #[cfg(feature = "packing")]
+        return self.packing().map(drop);
+        #[cfg(not(feature = "packing"))]
+        Err(super::SimplePacking::INFO.missing())
     }
 
     /// The complete packing parameters that decoding needs.

@@ -108,6 +108,42 @@ impl Codec for Zstd {
         Ok(out)
     }
 
+    fn decodes_in_pieces(&self) -> bool {
+        true
+    }
+
+    /// What was decoded is overwritten by what follows: the window of the frame is all that is held.
+    fn check_decodes(&self, encoded: &[u8], decoded_len: u64, _threads: usize) -> Result<(), CodecError> {
+        self.check_claim(encoded, decoded_len)?;
+        let mut context = DCtx::try_create().ok_or_else(no_memory)?;
+        let mut piece = alloc::with_capacity(STEP)?;
+        let (mut found, mut input, mut is_complete) = (0u64, InBuffer::around(encoded), true);
+        while input.pos() < encoded.len() || !is_complete {
+            interrupt::check();
+            piece.clear();
+            let (at, mut out) = (input.pos(), OutBuffer::around(&mut piece));
+            let left = match context.decompress_stream(&mut out, &mut input) {
+                Ok(left) => left,
+                // A frame whose window is its whole content is not read piece by piece.
+                Err(code) if zstd_safe::get_error_name(code) == TOO_WIDE => {
+                    let len = usize::try_from(decoded_len).map_err(|_| no_memory())?;
+                    return self.decode_to_vec(encoded, len, 1).map(drop);
+                }
+                Err(code) => return Err(failed(code).at(at as u64)),
+            };
+            let made = out.pos();
+            is_complete = left == 0;
+            found = found.saturating_add(made as u64);
+            if found > decoded_len {
+                return Err(CodecError::length(NAME, decoded_len, found));
+            }
+            if made == 0 && input.pos() == at {
+                return Err(CodecError::format(NAME, "bad_frame", "the last frame is cut short").at(at as u64));
+            }
+        }
+        if found == decoded_len { Ok(()) } else { Err(CodecError::length(NAME, decoded_len, found)) }
+    }
+
     /// Looks at frame headers only. A block of 128 KiB takes at least four bytes, which bounds what can come out.
     fn check_claim(&self, encoded: &[u8], decoded_len: u64) -> Result<(), CodecError> {
         if decoded_len / MAX_EXPANSION > encoded.len() as u64 {
@@ -231,6 +267,8 @@ thread_local! {
 }
 
 const NAME: &str = "zstd";
+/// What the library says of a window that is larger than it holds in a stream.
+const TOO_WIDE: &str = "Frame requires too much memory for decoding";
 /// Encoded bytes of one step of watched work.
 const STEP: usize = 1 << 20;
 /// Shorter results are there before anyone could stop them.
@@ -264,6 +302,7 @@ mod tests {
         let mut out = vec![0xee; len];
         let outcome = Zstd::default().decode_into(encoded, 1, &mut out).map(|()| out);
         assert_eq!(Zstd::default().decode_to_vec(encoded, len, 1), outcome);
+        assert_eq!(Zstd::default().check_decodes(encoded, len as u64, 1).is_ok(), outcome.is_ok(), "{outcome:?}");
         outcome
     }
 
@@ -407,6 +446,17 @@ mod tests {
         }
         assert!(decode(&frame[..frame.len() - 1], 4000).is_err());
         assert!(decode(&[&frame[..], &[0]].concat(), 4000).is_err());
+        for (wrong, len) in [
+            (&frame[..frame.len() - 1], 4000),
+            (&frame[..], 3999),
+            (&frame[..], 4001),
+            (&[&frame[..], &[0]].concat()[..], 4000),
+            (&frame[..3], 4000),
+            (&b"nonsense"[..], 8),
+            (&[][..], 1),
+        ] {
+            assert!(Zstd::default().check_decodes(wrong, len, 1).is_err(), "{len}");
+        }
         assert!(decode(b"nonsense", 8).is_err());
         assert!(decode(&[], 1).is_err());
         // A window of 256 MiB, one raw block.

@@ -2,6 +2,7 @@
 
 use fw_bytes::{Limits, Span, Step};
 use fw_source::{Buffers, ReadAt, drive};
+use fw_tensogram::access::verify_description;
 use fw_tensogram::frame::{Based, FrameRef, Lookup, Outline, OutlineBuilder, object_parts};
 use fw_tensogram::{DataObjectDescriptor, Fault, GlobalMetadata, TensogramError};
 
@@ -22,8 +23,9 @@ impl Message<'_> {
         self.drive(buffers, |have| builder.poll(have))
     }
 
-    /// The last metadata frame, with the keys of each object's preceder on top.
+    /// The last metadata frame, with the keys of each object's preceder on top; what carries a digest is verified.
     pub(super) fn metadata(&self, outline: &Outline, buffers: &mut Buffers) -> Result<GlobalMetadata, TensogramError> {
+        self.drive(buffers, |have| verify_description(have, outline))?;
         let mut metadata = match outline.metadata() {
             Some(frame) => self.metadata_frame(&frame, buffers)?,
             None => GlobalMetadata::default(),

@@ -24,12 +24,15 @@ pub struct TemporaryDirectory {
 }
 
 impl TemporaryDirectory {
-    /// A new directory where the system keeps temporary files.
+    /// A new directory where the system keeps temporary files, for its owner alone.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn new() -> io::Result<Self> {
-        Self::inside(std::env::temp_dir())
+        let mut builder = builder();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        Self::made(&builder, &std::env::temp_dir())
     }
 
     /// A new directory inside another.
@@ -37,8 +40,12 @@ impl TemporaryDirectory {
     /// # Errors
     /// When it cannot be made.
     pub fn inside(parent: impl AsRef<Path>) -> io::Result<Self> {
+        Self::made(&builder(), parent.as_ref())
+    }
+
+    fn made(builder: &tempfile::Builder<'_, '_>, parent: &Path) -> io::Result<Self> {
         let (directory, listed) = list(|| {
-            let directory = tempfile::Builder::new().prefix(super::PREFIX).tempdir_in(parent)?;
+            let directory = builder.tempdir_in(parent)?;
             let path = directory.path().to_owned();
             Ok((directory, path))
         })?;
@@ -49,6 +56,12 @@ impl TemporaryDirectory {
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
+}
+
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(super::PREFIX);
+    builder
 }
 
 /// A path on the list, until it is dropped.

@@ -38,6 +38,12 @@ pub enum RemoteErrorKind {
     Failed,
     /// A range past the end of the object.
     PastEnd,
+    /// The answer is not what was asked for, or not HTTP: asking again would not help.
+    Malformed,
+    /// The server sends less than a kibibyte per second, or takes longer than a short read may.
+    Slow,
+    /// The server redirects to where it is not followed.
+    Redirected,
     /// An object that is read whole is too large for memory, and there is no room for it on the disk.
     Spill,
 }
@@ -53,6 +59,9 @@ impl RemoteErrorKind {
             Self::NoRanges => "remote_no_ranges",
             Self::Failed => "remote_failed",
             Self::PastEnd => "remote_past_end",
+            Self::Malformed => "remote_malformed",
+            Self::Slow => "remote_too_slow",
+            Self::Redirected => "remote_redirect",
             Self::Spill => "remote_spill",
         }
     }
@@ -62,9 +71,10 @@ impl RemoteErrorKind {
             Self::Request => io::ErrorKind::InvalidInput,
             Self::NotFound => io::ErrorKind::NotFound,
             Self::Denied => io::ErrorKind::PermissionDenied,
-            Self::Changed => io::ErrorKind::InvalidData,
+            Self::Changed | Self::Malformed => io::ErrorKind::InvalidData,
             Self::NoRanges => io::ErrorKind::Unsupported,
-            Self::Failed | Self::Spill => io::ErrorKind::Other,
+            Self::Failed | Self::Spill | Self::Redirected => io::ErrorKind::Other,
+            Self::Slow => io::ErrorKind::TimedOut,
             Self::PastEnd => io::ErrorKind::UnexpectedEof,
         }
     }

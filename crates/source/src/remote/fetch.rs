@@ -2,11 +2,12 @@
 
 use super::location::Location;
 use super::measure::Measured;
+use super::pace::Pace;
+use super::redirect::Refused;
 use super::watch::{Counters, Status};
 use super::whole::Whole;
 use super::{Progress, RemoteError, RemoteErrorKind, StoreOptions};
 use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
 use fw_bytes::Span;
 use object_store::{Error, GetOptions, GetRange, GetResult, ObjectMeta};
 use std::error::Error as StdError;
@@ -102,6 +103,23 @@ impl Fetcher {
         version: Option<&Version>,
         in_flight: usize,
     ) -> Result<(Bytes, Version), RemoteError> {
+        let all = self.all_tries(span, version, in_flight);
+        if span.len() > SHORT_READ {
+            return all.await;
+        }
+        let patience = self.options.patience;
+        tokio::time::timeout(patience, all).await.unwrap_or_else(|_| {
+            let detail = format!("{} bytes did not come within {} seconds", span.len(), patience.as_secs_f64());
+            Err(RemoteError::new(RemoteErrorKind::Slow, &self.location.url, detail))
+        })
+    }
+
+    async fn all_tries(
+        &self,
+        span: Span,
+        version: Option<&Version>,
+        in_flight: usize,
+    ) -> Result<(Bytes, Version), RemoteError> {
         let mut tried = 0;
         loop {
             match self.once(span, version, in_flight).await {
@@ -154,7 +172,7 @@ impl Fetcher {
             && (answer.range.start, answer.range.end) != (span.start, span.end)
         {
             let detail = format!("expected bytes {span} of {}, received {:?}", version.len, answer.range);
-            return Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail));
+            return Err(RemoteError::new(RemoteErrorKind::Malformed, &self.location.url, detail));
         }
         let body = self.body(answer, wanted, now.len).await?;
         self.measured.learn(latency, body.len() as u64, sent.elapsed().saturating_sub(latency), in_flight);
@@ -170,8 +188,8 @@ impl Fetcher {
         let mut stream = answer.into_stream();
         let mut first = Bytes::new();
         let mut body = BytesMut::new();
-        let mut have = 0u64;
-        while let Some(piece) = stream.next().await {
+        let (mut have, mut pace) = (0u64, Pace::new(self.options.patience));
+        while let Some(piece) = pace.next(&mut stream, &self.location.url).await? {
             let piece = piece.map_err(|error| match have {
                 0 => self.explain(&error),
                 _ => RemoteError { detail: format!("{}: {}", short(have).detail, innermost(&error)), ..short(have) },
@@ -180,7 +198,7 @@ impl Fetcher {
             self.counters.received(piece.len() as u64);
             if have > wanted {
                 let detail = format!("the response has more than the {wanted} bytes requested");
-                return Err(RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail));
+                return Err(RemoteError::new(RemoteErrorKind::Malformed, &self.location.url, detail));
             }
             if let Some(progress) = &self.options.progress {
                 progress(Progress { traffic: self.counters.now(), object_len });
@@ -261,15 +279,28 @@ pub(super) fn explain(url: &str, error: &Error) -> RemoteError {
         Error::NotSupported { .. } | Error::NotImplemented { .. } => sorted(RemoteErrorKind::Request, words, None),
         // The stores in memory and on disk have no status for a start behind the end.
         _ if words.contains("Wanted range starting at") => sorted(RemoteErrorKind::PastEnd, words, None),
+        _ if chain(error).any(<dyn StdError>::is::<Refused>) => sorted(RemoteErrorKind::Redirected, words, None),
         _ => {
             let status = chain(error).find_map(|cause| cause.downcast_ref::<Status>()).map(|status| status.0);
             match status {
+                None if is_malformed(&words) => sorted(RemoteErrorKind::Malformed, words, None),
                 Some(416) => sorted(RemoteErrorKind::PastEnd, words, status),
                 _ => sorted(RemoteErrorKind::Failed, words, status),
             }
         }
     }
 }
+
+/// Whether the words of the store or of its client are about an answer that cannot be understood. Neither has a type for that.
+fn is_malformed(words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    ["invalid http", " parsed", "content-range", "content-length", "chunk size", "unable to parse", "failed to parse"]
+        .iter()
+        .any(|sign| words.contains(sign))
+}
+
+/// Reads up to this come within the patience of the options, with all that is tried for them: headers and other metadata.
+const SHORT_READ: u64 = 64 << 10;
 
 /// Bytes that room is made for before they have arrived.
 const MOST_RESERVED: usize = 64 << 20;

@@ -1,5 +1,6 @@
-//! Requests whose headers are meant for one server: redirects are followed here, and what is secret stays behind.
+//! Requests over HTTP: redirects are followed here, as far as they may be, and headers that are meant for one server stay behind.
 
+use super::redirect::{Redirects, Refused};
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse};
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue, LOCATION};
 use std::fmt;
@@ -11,6 +12,7 @@ use url::Url;
 pub(super) struct Guarded {
     start: Url,
     headers: Vec<(HeaderName, HeaderValue)>,
+    redirects: Redirects,
     /// Where the server sent us to: asked directly, as long as that works.
     target: Mutex<Option<Url>>,
 }
@@ -25,7 +27,11 @@ impl fmt::Debug for Guarded {
 
 impl Guarded {
     /// Of headers as `Name: value`.
-    pub(super) fn new<'a>(start: Url, headers: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+    pub(super) fn new<'a>(
+        start: Url,
+        headers: impl Iterator<Item = &'a str>,
+        redirects: Redirects,
+    ) -> Result<Self, String> {
         let header = |text: &str| {
             let (name, value) = text.split_once(':')?;
             let mut value = HeaderValue::from_str(value.trim()).ok()?;
@@ -38,21 +44,27 @@ impl Guarded {
             format!("the header {name:?} is not of the form NAME: VALUE")
         };
         let headers = headers.map(|text| header(text).ok_or_else(|| refused(text))).collect::<Result<_, _>>()?;
-        Ok(Self { start, headers, target: Mutex::new(None) })
+        Ok(Self { start, headers, redirects, target: Mutex::new(None) })
     }
 
     /// A client that leaves redirects to us.
-    pub(super) fn client(certificates: &[Vec<u8>]) -> Result<HttpClient, String> {
+    pub(super) fn client(certificates: &[Vec<u8>], settings: &ClientSettings) -> Result<HttpClient, String> {
         let mut trusted = Vec::new();
         for pem in certificates {
             trusted.extend(reqwest::Certificate::from_pem_bundle(pem).map_err(|error| error.to_string())?);
         }
-        let builder = reqwest::Client::builder()
+        let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECT_TIMEOUT)
+            .connect_timeout(settings.connect_timeout.unwrap_or(CONNECT_TIMEOUT))
             .read_timeout(READ_TIMEOUT)
-            .user_agent(concat!("framewright/", env!("CARGO_PKG_VERSION")))
+            .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
             .tls_certs_merge(trusted);
+        if let Some(timeout) = settings.timeout {
+            builder = builder.timeout(timeout);
+        }
+        if let Some(proxy) = &settings.proxy {
+            builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|error| error.to_string())?);
+        }
         Ok(HttpClient::new(builder.build().map_err(|error| error.to_string())?))
     }
 
@@ -64,6 +76,10 @@ impl Guarded {
         sent: impl Fn(),
     ) -> Result<HttpResponse, HttpError> {
         if !matches!(request.method().as_str(), "GET" | "HEAD") {
+            if self.headers.is_empty() {
+                sent();
+                return client.execute(request).await;
+            }
             return Err(refused("custom headers are for reading, not for writing".to_owned()));
         }
         let (parts, _) = request.into_parts();
@@ -102,12 +118,8 @@ impl Guarded {
             let place = response.headers().get(LOCATION).and_then(|place| place.to_str().ok());
             let to = place.and_then(|place| url.join(place).ok());
             let to = to.ok_or_else(|| refused("the server redirects to no address".to_owned()))?;
-            match (url.scheme(), to.scheme()) {
-                (_, "https") | ("http", "http") => {}
-                (_, scheme) => {
-                    return Err(refused(format!("the server redirects from https to {scheme}, which is refused")));
-                }
-            }
+            self.redirects.check(&self.start, &url, &to).map_err(not_followed)?;
+            Redirects::check_addresses(&self.start, &to).await.map_err(not_followed)?;
             hops += 1;
             if hops > MOST_HOPS {
                 return Err(refused(format!("the server redirects more than {MOST_HOPS} times")));
@@ -117,21 +129,24 @@ impl Guarded {
     }
 }
 
-/// Why a redirect is not followed.
-#[derive(Debug)]
-struct Refused(String);
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// What settings of the store say about connections.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ClientSettings {
+    pub(super) timeout: Option<Duration>,
+    pub(super) connect_timeout: Option<Duration>,
+    pub(super) user_agent: Option<String>,
+    pub(super) proxy: Option<String>,
 }
-
-impl std::error::Error for Refused {}
 
 fn refused(why: String) -> HttpError {
-    HttpError::new(HttpErrorKind::Decode, Refused(why))
+    not_followed(Refused(why))
 }
+
+fn not_followed(why: Refused) -> HttpError {
+    HttpError::new(HttpErrorKind::Decode, why)
+}
+
+const USER_AGENT: &str = concat!("framewright/", env!("CARGO_PKG_VERSION"));
 
 const MOST_HOPS: usize = 8;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

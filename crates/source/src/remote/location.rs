@@ -1,7 +1,8 @@
 //! Which store a URL names.
 
-use super::guarded::Guarded;
+use super::guarded::{ClientSettings, Guarded};
 use super::hub;
+use super::redirect::Redirects;
 use super::watch::{Counters, Statuses, Watched};
 use super::{RemoteError, RemoteErrorKind, StoreOptions};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -123,13 +124,18 @@ impl Built<'_> {
         let (headers, settings): (Vec<_>, Vec<_>) = self.settings().partition(|(name, _)| is_header(name));
         let on_hub = self.url.scheme() == "hf";
         let mut connector = self.connector();
-        if on_hub || !headers.is_empty() {
-            // What the headers say is for this server alone.
-            let bearer = token.map(|token| format!("Authorization: Bearer {token}"));
-            let headers = headers.iter().map(|(_, text)| *text);
-            let guarded = Guarded::new(url.clone(), bearer.as_deref().into_iter().chain(headers))?;
-            connector.guarded = Some((Arc::new(guarded), pems(self.options)?));
-        }
+        let (allowed, settings): (Vec<_>, Vec<_>) =
+            settings.into_iter().partition(|(name, _)| name.eq_ignore_ascii_case(ALLOW_REDIRECTS));
+        let redirects = match (on_hub, allows(&allowed)?) {
+            (_, true) => Redirects::Any,
+            (true, false) => Redirects::Hub,
+            (false, false) => Redirects::Same,
+        };
+        // What the headers say is for this server alone.
+        let bearer = token.map(|token| format!("Authorization: Bearer {token}"));
+        let headers = headers.iter().map(|(_, text)| *text);
+        let guarded = Guarded::new(url.clone(), bearer.as_deref().into_iter().chain(headers), redirects)?;
+        connector.guarded = Some((Arc::new(guarded), pems(self.options)?, client_settings(&settings)?));
         let mut builder = HttpBuilder::new()
             .with_url(base)
             .with_http_connector(connector)
@@ -212,6 +218,46 @@ impl Built<'_> {
 
 fn built<S: ObjectStore>(store: object_store::Result<S>) -> Result<Arc<dyn ObjectStore>, String> {
     store.map(|store| Arc::new(store) as _).map_err(|error| error.to_string())
+}
+
+/// Whether redirects to other servers are followed.
+fn allows(settings: &[(&str, &str)]) -> Result<bool, String> {
+    match settings.last() {
+        None => Ok(false),
+        Some((_, value)) if value.eq_ignore_ascii_case("true") => Ok(true),
+        Some((_, value)) if value.eq_ignore_ascii_case("false") => Ok(false),
+        Some((name, value)) => Err(format!("{name} is {value:?}, expected true or false")),
+    }
+}
+
+const ALLOW_REDIRECTS: &str = "allow_redirects";
+
+/// What settings say about connections; the store checks their names.
+fn client_settings(settings: &[(&str, &str)]) -> Result<ClientSettings, String> {
+    let mut known = ClientSettings::default();
+    for (name, value) in settings {
+        match name.to_ascii_lowercase().as_str() {
+            "timeout" => known.timeout = Some(duration(name, value)?),
+            "connect_timeout" => known.connect_timeout = Some(duration(name, value)?),
+            "user_agent" => known.user_agent = Some((*value).to_owned()),
+            "proxy_url" => known.proxy = Some((*value).to_owned()),
+            _ => {}
+        }
+    }
+    Ok(known)
+}
+
+/// `30s`, `500ms`, `2 minutes`.
+fn duration(name: &str, value: &str) -> Result<Duration, String> {
+    let (number, unit) = value.split_at(value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len()));
+    let unit = match unit.trim() {
+        "ms" | "millis" | "milliseconds" => Some(1),
+        "s" | "sec" | "second" | "seconds" => Some(1000),
+        "m" | "min" | "minute" | "minutes" => Some(60_000),
+        _ => None,
+    };
+    let millis = number.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    millis.map(Duration::from_millis).ok_or_else(|| format!("{name} is {value:?}, expected a duration such as 30s"))
 }
 
 /// A setting by name; a misspelt one is refused, not ignored.

@@ -11,10 +11,12 @@ mod cache; // what was fetched lately
 mod error; // what went wrong, with the URL, the status and the number of tries
 mod fetch; // one range: tries, and the version it must be of
 mod hub; // files of the Hugging Face Hub
-mod guarded; // headers for one server, and redirects
+mod guarded; // requests that follow redirects, and headers for one server
 mod location; // which store a URL names
 mod measure; // what requests cost
 mod options; // how
+mod pace; // transfers that come to a crawl
+mod redirect; // where a server may send us
 mod source; // an object, read
 mod watch; // what goes over the wire, counted
 mod whole; // all of an object at once, for servers without ranges

@@ -40,7 +40,8 @@ pub struct StoreOptions {
     /// they win over the environment. `root_certificate` names a PEM file of certificates to trust beside those of the
     /// system (which `SSL_CERT_FILE` replaces): for servers and proxies of one's own. `header`, as `NAME: VALUE` and as often as
     /// needed, is sent to the server of an `http(s)` or `hf` URL and to no other that it redirects to; so is the token of
-    /// an `hf` URL (`token` or `HF_TOKEN`; `endpoint` or `HF_ENDPOINT` name another hub).
+    /// an `hf` URL (`token` or `HF_TOKEN`; `endpoint` or `HF_ENDPOINT` name another hub). `allow_redirects` (`true`) lets the
+    /// server of an `http(s)` URL redirect to another server.
     pub settings: Vec<(String, String)>,
     /// How often a request is tried again after a server error, a lost connection or a short answer.
     pub retries: u32,
@@ -51,6 +52,9 @@ pub struct StoreOptions {
     pub backoff: Duration,
     /// Longest pause.
     pub max_backoff: Duration,
+    /// How long less than a kibibyte per second may arrive before a transfer is given up, and how long a read of up to 64 KiB may
+    /// take with all tries.
+    pub patience: Duration,
     /// Bytes of the first request, which also brings size and version.
     pub probe_len: u64,
     /// Bytes of the cache of what was fetched.
@@ -79,6 +83,7 @@ impl Default for StoreOptions {
             retry_budget: 64,
             backoff: Duration::from_millis(100),
             max_backoff: Duration::from_secs(5),
+            patience: Duration::from_secs(30),
             probe_len: 16 << 10,
             cache_len: 16 << 20,
             concurrency: 32,
@@ -123,6 +128,13 @@ impl StoreOptions {
     pub const fn with_backoff(mut self, first: Duration, longest: Duration) -> Self {
         self.backoff = first;
         self.max_backoff = longest;
+        self
+    }
+
+    /// The same with this patience.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 

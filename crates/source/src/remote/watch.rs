@@ -1,6 +1,6 @@
 //! What goes over the wire, counted; and statuses kept as numbers.
 
-use super::guarded::Guarded;
+use super::guarded::{ClientSettings, Guarded};
 use async_trait::async_trait;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
@@ -60,8 +60,8 @@ pub(super) struct Watched {
     pub(super) statuses: Statuses,
     /// Trusted beside those of the system.
     pub(super) certificates: Vec<Certificate>,
-    /// Headers for one server, and certificates for the client that takes them there.
-    pub(super) guarded: Option<(Arc<Guarded>, Vec<Vec<u8>>)>,
+    /// What follows redirects, with certificates and settings for its client; stores of other kinds have their own.
+    pub(super) guarded: Option<(Arc<Guarded>, Vec<Vec<u8>>, ClientSettings)>,
 }
 
 /// Who tries again after a server error.
@@ -80,9 +80,9 @@ impl HttpConnector for Watched {
         let (counters, statuses) = (Arc::clone(&self.counters), self.statuses);
         let (inner, guarded) = match &self.guarded {
             None => (ReqwestConnector::default().connect(&options)?, None),
-            Some((guarded, certificates)) => {
+            Some((guarded, certificates, settings)) => {
                 let refused = |error: String| object_store::Error::Generic { store: "HTTP", source: error.into() };
-                (Guarded::client(certificates).map_err(refused)?, Some(Arc::clone(guarded)))
+                (Guarded::client(certificates, settings).map_err(refused)?, Some(Arc::clone(guarded)))
             }
         };
         Ok(HttpClient::new(WatchedService { inner, counters, statuses, guarded }))

@@ -1,12 +1,12 @@
 //! A whole object at once, for servers that serve no ranges: held in memory up to a size, in a nameless file beyond.
 
 use super::fetch::{Fetcher, Version, innermost};
+use super::pace::Pace;
 use super::watch::UNKNOWN_LEN;
 use super::{FullRead, Progress, RemoteError, RemoteErrorKind};
 use crate::nonblocking::{AsyncFile, AsyncReadAt, off_runtime};
 use crate::{FileSource, ReadAt};
 use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
 use fw_bytes::Span;
 use object_store::{GetOptions, GetResult};
 use std::fs::File;
@@ -86,8 +86,8 @@ impl Fetcher {
         let mut stream = answer.into_stream();
         let mut held = BytesMut::new();
         let mut spill: Option<File> = None;
-        let mut have = 0u64;
-        while let Some(piece) = stream.next().await {
+        let (mut have, mut pace) = (0u64, Pace::new(self.options.patience));
+        while let Some(piece) = pace.next(&mut stream, &self.location.url).await? {
             let piece = piece.map_err(|error| {
                 let detail = format!("the response broke off after {have} bytes: {}", innermost(&error));
                 RemoteError::new(RemoteErrorKind::Failed, &self.location.url, detail)

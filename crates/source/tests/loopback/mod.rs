@@ -15,6 +15,12 @@ pub(crate) enum Reply {
     File(Arc<Vec<u8>>),
     Redirect(String),
     Status(u16),
+    /// Bytes as they are.
+    #[allow(dead_code, reason = "not every test has such a server")]
+    Raw(&'static str),
+    /// A range that never ends to come, one byte per pause.
+    #[allow(dead_code, reason = "not every test has such a server")]
+    Drip(std::time::Duration),
 }
 
 pub(crate) fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> (SocketAddr, Log) {
@@ -47,6 +53,20 @@ fn one(mut stream: &TcpStream, log: &Log, answer: &Answer) -> std::io::Result<()
         }
         Reply::Status(status) => {
             write!(stream, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        }
+        Reply::Raw(answer) => stream.write_all(answer.as_bytes()),
+        Reply::Drip(pause) => {
+            let range = lower.lines().find_map(|line| line.strip_prefix("range: bytes=0-"));
+            let last = range.and_then(|last| last.parse().ok()).map_or(199_999, |last: usize| last.min(199_999));
+            write!(
+                stream,
+                "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-{last}/200000\r\nContent-Length: {}\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n\r\n",
+                last + 1
+            )?;
+            loop {
+                stream.write_all(b"x")?;
+                std::thread::sleep(pause);
+            }
         }
         Reply::File(bytes) => {
             let range = lower.lines().find_map(|line| line.strip_prefix("range: bytes="));

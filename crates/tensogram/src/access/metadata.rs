@@ -1,12 +1,16 @@
 //! What a message says about itself (TG-12.4, TG-12.7).
 
-use super::{ReadMachine, full_metadata, in_source, merged, metadata_of, missing};
+use super::{
+    ReadMachine, check_types, full_metadata, in_source, merged, metadata_of, missing, verify_description,
+    verify_frame_hash,
+};
 use crate::describe::GlobalMetadata;
 use crate::error::{Fault, Result, TensogramError};
 use crate::frame::{
     Based, Directory, FIRST_READ, FrameRef, Locate, Lookup, Outline, OutlineBuilder, UnknownFrames, Walk, WalkEvent,
     advance, take,
 };
+use crate::options::DecodeOptions;
 use crate::wire::{FrameContent, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble};
 use fw_bytes::{Limits, Span, Step};
 
@@ -18,18 +22,19 @@ use fw_bytes::{Limits, Span, Step};
 pub struct ReadMetadata {
     message: Span,
     limits: Limits,
+    verify: bool,
     state: State,
 }
 
 #[derive(Clone, Debug)]
 enum State {
     Locate(Box<Locate>),
-    /// Following the frames of the header or of the footer; the last metadata frame so far.
+    /// Following the frames of the header or of the footer; those so far.
     Seek {
         directory: Directory,
         walk: Box<Walk>,
         phase: Phase,
-        found: Option<FrameRef>,
+        frames: Vec<FrameRef>,
     },
     Body {
         objects: usize,
@@ -43,7 +48,13 @@ impl ReadMetadata {
     /// For the message that fills `message`.
     pub fn new(message: Span, limits: Limits) -> Self {
         let state = State::Locate(Box::new(Locate::new(message.len(), limits)));
-        Self { message, limits, state }
+        Self { message, limits, verify: false, state }
+    }
+
+    /// The same with the limits of options; with [`DecodeOptions::verify_hash`] the digests of the metadata frames read are
+    /// compared before they are parsed.
+    pub fn with_options(message: Span, options: &DecodeOptions) -> Self {
+        Self { verify: options.verify_hash, ..Self::new(message, options.limits) }
     }
 
     fn advance(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<GlobalMetadata>> {
@@ -53,21 +64,24 @@ impl ReadMetadata {
                     let directory = advance!(locate.poll(have)?);
                     self.state = advance!(self.seek(have, directory)?);
                 }
-                State::Seek { directory, walk, phase, found } => match walk.poll(have) {
+                State::Seek { directory, walk, phase, frames } => match walk.poll(have) {
                     Ok(Step::Need(spans)) => return Ok(Step::Need(spans)),
                     Ok(Step::Done(WalkEvent::Frame(frame))) if frame.frame_type().phase() == Some(*phase) => {
-                        if is_metadata(&frame) {
-                            *found = Some(frame);
-                        }
+                        frames.push(frame);
                     }
                     // Behind the header, or behind the last frame.
-                    _ => match *found {
-                        Some(frame) => self.state = State::Body { objects: directory.objects.len(), frame },
+                    _ => match frames.iter().rfind(|frame| is_metadata(frame)).copied() {
+                        Some(frame) => {
+                            if self.verify {
+                                check_types(directory.preamble.flags, *phase, frames)?;
+                            }
+                            self.state = State::Body { objects: directory.objects.len(), frame };
+                        }
                         None => self.visit_all(),
                     },
                 },
                 State::Body { objects, frame } => {
-                    take!(have, frame.body());
+                    advance!(verified(have, frame, self.verify)?);
                     let metadata = metadata_of(have, frame, &self.limits)?;
                     return merged(Some(metadata), vec![Default::default(); *objects]).map(Step::Done);
                 }
@@ -80,6 +94,9 @@ impl ReadMetadata {
                     let absent = missing(have, outline.others.iter().chain(preceders).map(FrameRef::body));
                     if !absent.is_empty() {
                         return Ok(Step::Need(absent));
+                    }
+                    if self.verify {
+                        advance!(verify_description(have, outline)?);
                     }
                     return full_metadata(have, outline, &self.limits).map(Step::Done);
                 }
@@ -101,12 +118,12 @@ impl ReadMetadata {
                 return Ok(Step::Done(self.outline()));
             }
             let walk = Box::new(walk.starting_at(postamble.first_footer_offset));
-            return Ok(Step::Done(State::Seek { directory, walk, phase: Phase::Footer, found: None }));
+            return Ok(Step::Done(State::Seek { directory, walk, phase: Phase::Footer, frames: Vec::new() }));
         }
         if flags.contains(MessageFlags::PRECEDER_METADATA) {
             return Ok(Step::Done(self.outline()));
         }
-        Ok(Step::Done(State::Seek { directory, walk: Box::new(walk), phase: Phase::Header, found: None }))
+        Ok(Step::Done(State::Seek { directory, walk: Box::new(walk), phase: Phase::Header, frames: Vec::new() }))
     }
 
     fn visit_all(&mut self) {
@@ -132,6 +149,7 @@ impl ReadMachine for ReadMetadata {
 pub struct ReadFirstMetadata {
     message: Span,
     limits: Limits,
+    verify: bool,
     walk: Option<Walk>,
     found: Option<FrameRef>,
 }
@@ -139,7 +157,13 @@ pub struct ReadFirstMetadata {
 impl ReadFirstMetadata {
     /// For the message that fills `message`.
     pub const fn new(message: Span, limits: Limits) -> Self {
-        Self { message, limits, walk: None, found: None }
+        Self { message, limits, verify: false, walk: None, found: None }
+    }
+
+    /// The same with the limits of options; with [`DecodeOptions::verify_hash`] the digest of the frame is compared before it
+    /// is parsed.
+    pub const fn with_options(message: Span, options: &DecodeOptions) -> Self {
+        Self { verify: options.verify_hash, ..Self::new(message, options.limits) }
     }
 
     fn advance(&mut self, have: &(impl Lookup + ?Sized)) -> Result<Step<GlobalMetadata>> {
@@ -169,7 +193,7 @@ impl ReadFirstMetadata {
                 }
             }
         };
-        take!(have, frame.body());
+        advance!(verified(have, &frame, self.verify)?);
         metadata_of(have, &frame, &self.limits).map(Step::Done)
     }
 }
@@ -181,6 +205,17 @@ impl ReadMachine for ReadFirstMetadata {
         let message = self.message;
         in_source(message, self.advance(&Based::new(have, message.start)))
     }
+}
+
+/// Makes sure that the body of a frame is at hand and, when asked to, that it is what its digest says.
+fn verified(have: &(impl Lookup + ?Sized), frame: &FrameRef, verify: bool) -> Result<Step<()>> {
+    if verify {
+        take!(have, frame.span());
+        verify_frame_hash(have, frame, None)?;
+    } else {
+        take!(have, frame.body());
+    }
+    Ok(Step::Done(()))
 }
 
 const fn is_metadata(frame: &FrameRef) -> bool {

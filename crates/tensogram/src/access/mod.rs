@@ -44,6 +44,7 @@ mod messages; // where the messages of a source are
 mod metadata; // what a message says about itself
 mod object; // one object: what it is, and its frame
 mod part; // runs and slices of one object
+mod verify; // digests of the frames that describe a message
 
 pub use decoded::{DecodedMessage, DecodedObject, DecodedRanges, MaskedMessage, MaskedObject, MessageDescription};
 pub use directory::ReadDirectory;
@@ -54,12 +55,14 @@ pub use messages::{FindMessage, MessageIndex};
 pub use metadata::{ReadFirstMetadata, ReadMetadata};
 pub use object::{ObjectFrame, ObjectHead, ReadFrame, ReadHead};
 pub use part::{ReadRanges, ReadSlice};
+pub use verify::verify_description;
 
 pub(crate) use assemble::{
     ambiguous, frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash, verify_object,
 };
 pub(crate) use at_hand::AtHand;
 pub(crate) use object::{SMALL_FRAME, TAIL_LOOK, check_masks, head_and_tail, object_path};
+pub(crate) use verify::{check_types, mistaken};
 
 use crate::error::{Result, TensogramError};
 use crate::frame::Lookup;

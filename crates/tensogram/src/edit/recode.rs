@@ -7,7 +7,7 @@ use crate::error::{Result, too_large};
 use crate::frame::FrameRef;
 use crate::options::{DecodeOptions, EncodeOptions};
 use crate::pipeline::{self, FiniteCheck, read_masks, write_masks};
-use crate::wire::{FrameFlags, FrameHeader, FrameType};
+use crate::wire::{FRAME_VERSION, FrameFlags, FrameHeader, FrameType};
 use crate::write::{COPIED, write_object};
 use fw_bytes::Span;
 use fw_codec::chain::Pipe;
@@ -140,7 +140,8 @@ impl OpenObject {
         let written = write_object(sink, &prepared, self.hashed, threads, COPIED)?;
         let stored_bytes = (prepared.payload_len() + prepared.masks.len()) as u64;
         let flags = FrameFlags::CBOR_AFTER_PAYLOAD | FrameFlags::HASH_PRESENT.when(self.hashed);
-        let header = FrameHeader { frame_type: FrameType::NTENSOR, version: 1, flags, length: written.length };
+        let header =
+            FrameHeader { frame_type: FrameType::NTENSOR, version: FRAME_VERSION, flags, length: written.length };
         let object = StoredObject::written(FrameRef::of(at, header), self.hashed.then_some(written.digest));
         let descriptor = prepared.descriptor.clone().into_owned();
         prepared.recycle();

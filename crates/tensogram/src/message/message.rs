@@ -63,7 +63,7 @@ impl<'a> Message<&'a [u8]> {
     }
 
     /// [`MessageView::open`] with options: their limits hold for everything that is read of the message, and with
-    /// [`DecodeOptions::verify_hash`] the digest of an object is compared before anything of it is parsed.
+    /// [`DecodeOptions::verify_hash`] the digests of objects and metadata are compared before anything of them is parsed.
     ///
     /// # Errors
     /// Framing faults and limits.
@@ -140,7 +140,7 @@ impl<B: MessageBytes> Message<B> {
     /// # Errors
     /// Framing and metadata faults of what is read; frames that do not matter for it are not looked at.
     pub fn metadata(&self) -> Result<GlobalMetadata> {
-        self.run(ReadMetadata::new(self.span(), self.options.limits))
+        self.run(ReadMetadata::with_options(self.span(), &self.options))
     }
 
     /// The first metadata frame as it stands; see [`decode_metadata`](crate::decode_metadata).
@@ -148,7 +148,7 @@ impl<B: MessageBytes> Message<B> {
     /// # Errors
     /// As [`Message::metadata`].
     pub fn decode_metadata(&self) -> Result<GlobalMetadata> {
-        self.run(ReadFirstMetadata::new(self.span(), self.options.limits))
+        self.run(ReadFirstMetadata::with_options(self.span(), &self.options))
     }
 
     /// Metadata and descriptors; no payload is decoded.

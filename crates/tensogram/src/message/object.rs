@@ -135,6 +135,16 @@ impl<B: MessageBytes> Object<B> {
         self.located(pipeline::decode_to_vec(self, options))
     }
 
+    /// Decodes the object and keeps nothing of it: shows that [`ObjectView::decode`] succeeds. Payloads of codecs that decode
+    /// piece by piece are never held decoded.
+    ///
+    /// # Errors
+    /// As [`ObjectView::decode`].
+    pub fn check_decodes(&self, options: &DecodeOptions) -> Result<()> {
+        self.verify_if(options)?;
+        self.located(pipeline::check_decodes(self, options))
+    }
+
     /// Decodes the object into memory the caller gives; its length must be [`DataObjectDescriptor::decoded_len`].
     ///
     /// # Errors

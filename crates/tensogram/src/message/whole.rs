@@ -3,11 +3,12 @@
 use super::held::MessageBytes;
 use super::object::{Object, ObjectView};
 use crate::access::{
-    DecodedMessage, DecodedObject, MaskedMessage, MaskedObject, full_metadata, object_path, verify_object,
+    DecodedMessage, DecodedObject, MaskedMessage, MaskedObject, full_metadata, object_path, verify_description,
+    verify_object,
 };
 use crate::describe::GlobalMetadata;
 use crate::error::{Result, TensogramError};
-use crate::frame::Outline;
+use crate::frame::{Outline, on_slice};
 use crate::options::DecodeOptions;
 use crate::pipeline::map_objects;
 
@@ -46,6 +47,7 @@ pub(crate) fn open<B: MessageBytes>(message: B, options: &DecodeOptions) -> Resu
         for (index, object) in outline.objects.iter().enumerate() {
             verify_object(bytes, &object.frame, index)?;
         }
+        on_slice(bytes, |have| verify_description(have, &outline))?;
     }
     let metadata = full_metadata(bytes, &outline, &options.limits)?;
     let view = |(index, frame)| {

@@ -9,7 +9,8 @@ pub struct DecodeOptions {
     pub native_byte_order: bool,
     /// Put NaN and infinities back where the masks say (default), or leave the zeros that stand in for them.
     pub restore_non_finite: bool,
-    /// Compare each object's digest before anything of it is parsed (off by default).
+    /// Compare the digests of objects and metadata before anything of them is parsed (off by default). An object without a
+    /// digest is an error then; metadata without one is read.
     pub verify_hash: bool,
     /// Threads to decode with; 1 means the calling thread alone. With 0 the environment variable `FW_THREADS` says how
     /// many, or `TENSOGRAM_THREADS` where that is unset or blank; without either it is the calling thread alone.

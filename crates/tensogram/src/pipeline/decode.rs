@@ -22,6 +22,21 @@ pub(crate) fn decode_to_vec(object: &impl Encoded, options: &DecodeOptions) -> R
     Ok(out)
 }
 
+/// Decodes an object and keeps nothing of it: shows that [`decode_to_vec`] succeeds. What is held is what its codec needs,
+/// and its masks.
+pub(crate) fn check_decodes(object: &impl Encoded, options: &DecodeOptions) -> Result<()> {
+    let descriptor = object.descriptor();
+    let pipeline = sized_pipeline(descriptor, object.payload_len())?;
+    let chain = chain_options(descriptor, options)?;
+    match descriptor.is_raw() {
+        // Its length is right: there is nothing else to decode.
+        true => pipeline.check_limits(object.payload_len(), &chain.limits)?,
+        false => pipeline.check_decodes(whole(object)?, &chain)?,
+    }
+    // Putting masks back cannot fail once they are read.
+    if object.is_masked() { read_masks(object).map(drop) } else { Ok(()) }
+}
+
 /// Decodes an object into `out`.
 ///
 /// # Errors

@@ -11,8 +11,8 @@ mod range; // parts of payloads to parts of elements
 pub use range::SliceCost;
 
 pub(crate) use decode::{
-    check_head, check_room, checked_pipeline, decode_into, decode_to_vec, decode_values, in_place, is_plain,
-    limited_pipeline, values_for,
+    check_decodes, check_head, check_room, checked_pipeline, decode_into, decode_to_vec, decode_values, in_place,
+    is_plain, limited_pipeline, values_for,
 };
 pub(crate) use encode::{FiniteCheck, Prepared, prepare, prepare_pre_encoded};
 pub(crate) use encoded::{Encoded, PARTIAL_PAYLOAD, done, not_at_hand, whole};

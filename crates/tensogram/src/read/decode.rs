@@ -69,9 +69,9 @@ pub fn decode_metadata(message: &[u8]) -> Result<GlobalMetadata> {
 /// [`decode_metadata`] with options.
 ///
 /// # Errors
-/// As [`decode_metadata`]; metadata that is longer or deeper than the limits allow.
+/// As [`decode_metadata`]; metadata that is longer or deeper than the limits allow, or not what its digest says.
 pub fn decode_metadata_with(message: &[u8], options: &DecodeOptions) -> Result<GlobalMetadata> {
-    let mut machine = ReadFirstMetadata::new(Span::new(0, message.len() as u64), options.limits);
+    let mut machine = ReadFirstMetadata::with_options(Span::new(0, message.len() as u64), options);
     on_slice(message, |have| machine.poll(have))
 }
 

@@ -2,13 +2,19 @@
 //!
 //! At most one frame is held in memory. The result does not depend on how the stream was cut into pieces.
 
-use crate::access::{frame_bytes, merged, metadata_of, object_path, preceder_entry, verify_object};
+use crate::access::{
+    check_types, frame_bytes, merged, metadata_of, object_path, preceder_entry, verify_frame_hash, verify_object,
+};
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, MetadataMap};
 use crate::error::{Fault, Result, TensogramError};
-use crate::frame::{FrameRef, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, check_message_len, object_parts};
+use crate::frame::{
+    FrameRef, Gap, Lookup, Order, Placed, UnknownFrames, Walk, WalkEvent, check_message_len, in_doubt, object_parts,
+};
 use crate::message::ObjectView;
 use crate::options::DecodeOptions;
-use crate::wire::{ALIGNMENT, FrameContent, FrameFlags, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Postamble, Preamble};
+use crate::wire::{
+    ALIGNMENT, FrameContent, FrameFlags, MAGIC, POSTAMBLE_LEN, PREAMBLE_LEN, Phase, Postamble, Preamble,
+};
 use fw_bytes::{Span, Step, align_up};
 use std::io::Read;
 
@@ -98,6 +104,10 @@ struct Open {
     preceders: Vec<MetadataMap>,
     /// The beginning of an object whose payload is let pass, when its descriptor comes first.
     kept: Option<Kept>,
+    /// Metadata, index and hash frames so far, where digests are compared.
+    described: Vec<FrameRef>,
+    /// The first place where a frame may have been lost.
+    gap: Option<Gap>,
 }
 
 #[derive(Debug)]
@@ -114,8 +124,8 @@ impl StreamDecoder {
         Self { options, payloads, buffer: Vec::new(), position: 0, ended: false, state: State::Outside }
     }
 
-    /// A decoder that describes objects and lets their payloads pass: little memory, however large they are. Digests are
-    /// not compared.
+    /// A decoder that describes objects and lets their payloads pass: little memory, however large they are. Digests of
+    /// objects are not compared.
     pub const fn without_payloads(options: DecodeOptions) -> Self {
         let payloads = Payloads::Skip;
         Self { options, payloads, buffer: Vec::new(), position: 0, ended: false, state: State::Outside }
@@ -188,6 +198,8 @@ impl StreamDecoder {
             preceder: MetadataMap::new(),
             preceders: Vec::new(),
             kept: None,
+            described: Vec::new(),
+            gap: None,
         };
         self.state = State::Inside(Box::new(open));
         Ok(Some(StreamEvent::Message { preamble, offset: start }))
@@ -212,6 +224,7 @@ impl StreamDecoder {
                     return if event.is_none() && self.ended { Err(self.cut("postamble")) } else { Ok(event) };
                 }
                 Step::Done(WalkEvent::Frame(frame)) => {
+                    open.note_gap();
                     let event = match self.payloads {
                         Payloads::Decode => open.frame(&frame, &have, &self.options),
                         Payloads::Skip => open.list(&frame, &have, &self.options),
@@ -254,6 +267,18 @@ impl StreamDecoder {
         let length = at + POSTAMBLE_LEN;
         postamble.check_mirror(open.preamble.total_length.unwrap_or(length), at)?;
         open.order.finish()?;
+        if self.options.verify_hash {
+            for phase in [Phase::Header, Phase::Footer] {
+                check_types(open.preamble.flags, phase, &open.described)?;
+            }
+        }
+        open.note_gap();
+        if let (Some(gap), Some(metadata)) = (&open.gap, &open.metadata)
+            && metadata.base.len() < open.preceders.len()
+        {
+            // As in a full decode: an entry might be taken for another's.
+            return Err(in_doubt(gap));
+        }
         let metadata = merged(open.metadata.take(), std::mem::take(&mut open.preceders))?;
         let span = Span::new(open.start, open.start + length);
         self.state = State::Outside;
@@ -287,8 +312,18 @@ impl Open {
         error
     }
 
+    /// Notes the first place where the walk passed over more than padding, and how many objects came before.
+    fn note_gap(&mut self) {
+        if self.gap.is_none() {
+            self.gap = self.walk.gap().map(|span| Gap { span, objects_before: self.preceders.len() });
+        }
+    }
+
     fn frame(&mut self, frame: &FrameRef, have: &Rest<'_>, options: &DecodeOptions) -> Result<Option<StreamEvent>> {
         let placed = self.order.admit(frame)?;
+        if options.verify_hash && frame.content() != Some(FrameContent::Object) {
+            self.described.push(*frame);
+        }
         // The whole frame is at hand; counted from the first byte at hand, it reads like a frame of a message.
         let (local, bytes) = (frame.rebased(have.base), have.bytes);
         self.read(placed, &local, bytes, options).map_err(|error| error.shifted(have.base))
@@ -333,6 +368,9 @@ impl Open {
     ) -> Result<Option<StreamEvent>> {
         let limits = &options.limits;
         let body = frame.body();
+        if options.verify_hash && !matches!(placed, Placed::Object(_)) {
+            verify_frame_hash(bytes, frame, None)?;
+        }
         match placed {
             Placed::Object(_) => self.object(frame, bytes, options).map(Some),
             Placed::Preceder => {

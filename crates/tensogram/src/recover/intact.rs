@@ -6,7 +6,8 @@ use crate::access::{ReadHead, full_metadata, in_source};
 use crate::error::{Result, TensogramError};
 use crate::frame::{Based, Directory, FrameRef, Outline, OutlineBuilder};
 use crate::pipeline;
-use crate::wire::{ALIGNMENT, FrameFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase};
+use crate::validate::{ValidateMode, ValidateOptions, validate_span};
+use crate::wire::{ALIGNMENT, FRAME_VERSION, FrameFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase};
 use fw_bytes::{Span, Step};
 use fw_source::{Buffers, ReadAt, drive};
 
@@ -55,7 +56,9 @@ fn examine(source: &(impl ReadAt + ?Sized), span: Span, options: &RecoverOptions
         let head = crate::access::run(source, &mut Buffers::new(), machine)?;
         pipeline::check_head(&head.descriptor, head.payload().len())?;
     }
-    Ok(Some(outline.objects.len()))
+    // Intact is what validation calls valid, its index and hash lists included.
+    let decoding = ValidateOptions { limits: options.limits, ..ValidateOptions::mode(ValidateMode::Decode) };
+    Ok(validate_span(source, span, &decoding)?.is_ok().then_some(outline.objects.len()))
 }
 
 /// Digests do not cover the postamble.
@@ -74,7 +77,7 @@ fn is_gapless(outline: &Outline) -> bool {
     let mut end = PREAMBLE_LEN;
     for frame in &frames {
         let known = FrameFlags::CBOR_AFTER_PAYLOAD | FrameFlags::HASH_PRESENT;
-        let clean = frame.header().version == 1 && frame.header().flags.0 & !known.0 == 0;
+        let clean = frame.header().version == FRAME_VERSION && frame.header().flags.0 & !known.0 == 0;
         if !clean || frame.start().saturating_sub(end) >= ALIGNMENT {
             return false;
         }

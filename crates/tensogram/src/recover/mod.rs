@@ -11,6 +11,7 @@ mod frames; // one frame, and whether it can be trusted
 mod intact; // messages that need no help
 #[cfg(feature = "serde")]
 mod json; // what was saved, as JSON
+mod near; // short reads next to earlier ones
 mod rebuild; // a new message from what is left
 mod salvage; // frames out of damaged bytes
 
@@ -19,6 +20,7 @@ use crate::read::file::{scan_source, sort_out};
 use fw_bytes::{Limits, Span};
 use fw_report::{Finding, Report};
 use fw_source::{AtomicFile, FileSource, ReadAt};
+use near::Near;
 use salvage::Salvage;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -163,7 +165,8 @@ pub fn recover_source(
     let mut written = 0u64;
     // How many messages of the source were found so far.
     let mut number = 0;
-    let mut salvage = Salvage::new(source, len, *options);
+    let near = Near::new(source, len);
+    let mut salvage = Salvage::new(&near, len, *options);
     let mut spans = scan_source(source, &Default::default())?;
     let parts = parts(source, len, &spans, options)?;
     let nested = sort_out(source, Span::new(0, len), &mut spans)?;

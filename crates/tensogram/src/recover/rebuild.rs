@@ -6,7 +6,7 @@ use super::{LEVEL, MessageState, RecoveredMessage};
 use crate::describe::{GlobalMetadata, MetadataMap, RESERVED, Value};
 use crate::error::Result;
 use crate::frame::FrameRef;
-use crate::wire::{FrameFlags, FrameHeader};
+use crate::wire::{FRAME_VERSION, FrameFlags, FrameHeader};
 use crate::write::{Envelope, Framed, HashFrames, padded, tensor_information};
 use fw_bytes::Span;
 use fw_report::{Finding, Report};
@@ -62,7 +62,7 @@ pub(super) fn write(
 
 fn clean_header(frame: &FrameRef) -> FrameHeader {
     let known = FrameFlags::CBOR_AFTER_PAYLOAD | FrameFlags::HASH_PRESENT;
-    FrameHeader { version: 1, flags: FrameFlags(frame.header().flags.0 & known.0), ..*frame.header() }
+    FrameHeader { version: FRAME_VERSION, flags: FrameFlags(frame.header().flags.0 & known.0), ..*frame.header() }
 }
 
 /// What is left of the metadata, with an entry for each object that was saved.

@@ -1,6 +1,7 @@
 //! Level 4: are the decoded values what the descriptor promises, and finite where no mask says otherwise?
 
-use super::metadata::descriptor_of;
+use super::held::Held;
+use super::integrity::head_of;
 use super::structure::{ObjectEntry, Structure};
 use super::{FIDELITY, ValidateOptions, object_path};
 use crate::describe::DataObjectDescriptor;
@@ -9,19 +10,18 @@ use crate::options::DecodeOptions;
 use crate::pipeline;
 use fw_report::{Finding, Report};
 
-pub(super) fn check(structure: &Structure<'_>, options: &ValidateOptions, report: &mut Report) {
+pub(super) fn check<L: Held + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions, report: &mut Report) {
     for (index, object) in structure.objects.iter().enumerate() {
-        let Ok(descriptor) = descriptor_of(structure, object, options) else { continue };
-        if let Err((code, text)) = check_object(structure, index, object, &descriptor, options) {
+        let Ok(head) = head_of(structure, index, object, options) else { continue };
+        if let Err((code, text)) = check_object(structure, object, &head.descriptor, options) {
             let finding = Finding::error(code, text).at(object.frame.span()).on(object_path(index));
             report.push(finding.object(index as u64).level(FIDELITY));
         }
     }
 }
 
-fn check_object(
-    structure: &Structure<'_>,
-    index: usize,
+fn check_object<L: Held + ?Sized>(
+    structure: &Structure<'_, L>,
     object: &ObjectEntry,
     descriptor: &DataObjectDescriptor,
     options: &ValidateOptions,
@@ -41,15 +41,18 @@ fn check_object(
         // Already reported as a configuration that cannot be followed.
         return Ok(());
     }
+    // Positions in errors count from the start of the message.
+    let start = object.frame.start();
     let failed = |error: crate::TensogramError| match error.code() {
-        "decoded_length_mismatch" => ("decoded_size_mismatch", error.to_string()),
-        _ => ("decode_object_failed", error.to_string()),
+        "decoded_length_mismatch" => ("decoded_size_mismatch", error.shifted(start).to_string()),
+        _ => ("decode_object_failed", error.shifted(start).to_string()),
     };
-    let view = ObjectView::read(structure.message, object.frame, index, &options.limits).map_err(failed)?;
+    let bytes = structure.message.part(object.frame.span());
+    let view = ObjectView::read(&bytes[..], object.frame.rebased(start), 0, &options.limits).map_err(failed)?;
     // Masked elements stand as zeros here, and are so exempt.
     let plain = DecodeOptions { restore_non_finite: false, limits: options.limits, ..DecodeOptions::default() };
     let bytes = view.decode(&plain).map_err(failed)?;
-    view.decode_masks().map_err(|error| ("decode_object_failed", error.to_string()))?;
+    view.decode_masks().map_err(|error| ("decode_object_failed", error.shifted(start).to_string()))?;
     match fw_codec::finite::first_non_finite(&bytes, descriptor.dtype, fw_tensor::ByteOrder::NATIVE, 1) {
         Some((element, kind)) => {
             let code = if kind == crate::MaskKind::Nan { "nan_detected" } else { "inf_detected" };

@@ -1,13 +1,12 @@
 //! A whole file or buffer: every message found, and the bytes that belong to none.
 
-use super::{MessageReport, ValidateOptions, validate_message};
+use super::{MessageReport, ValidateOptions, validate_message, validate_span};
 use crate::error::Result;
 use crate::read::file::{scan_source, sort_out};
 use crate::wire::MAGIC;
 use fw_bytes::Span;
 use fw_report::{Finding, Report};
 use fw_source::{FileSource, ReadAt};
-use std::borrow::Cow;
 use std::path::Path;
 
 /// What validation found in a file.
@@ -26,6 +25,20 @@ impl FileReport {
     /// True when nothing is wrong anywhere.
     pub fn is_ok(&self) -> bool {
         self.report.is_ok() && self.messages.iter().all(|(_, message)| message.is_ok())
+    }
+
+    /// The verdict in words: `INVALID`, or `valid` and, unless every object was decoded, what that rests on. Digests that match
+    /// say that bytes are as they were written, and nothing about whether they decode.
+    pub fn verdict(&self) -> &'static str {
+        let every = |holds: &dyn Fn(&MessageReport) -> bool| self.messages.iter().all(|(_, message)| holds(message));
+        match self.is_ok() {
+            false => "INVALID",
+            true if every(&|message| message.decoded) => "valid",
+            true if every(&|message| message.hash_verified || message.object_count == 0) => {
+                "valid (digests match, not decoded)"
+            }
+            true => "valid (not decoded)",
+        }
     }
 
     /// Says how many messages there must be: any other number is an error, code `message_count_mismatch`. A file that was cut
@@ -58,7 +71,12 @@ pub fn validate_file(path: impl AsRef<Path>, options: &ValidateOptions) -> Resul
 /// # Errors
 /// `Io` when the source cannot be read.
 pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOptions) -> Result<FileReport> {
-    validate_with(source, &|span| bytes_of(source, span).map(Cow::Owned), options)
+    // Most messages are one read; of a long one, and of whatever stands between messages, the parts that matter are read.
+    let one = |span: Span| match span.len() <= READ_WHOLE {
+        true => Ok(validate_message(&bytes_of(source, span)?, options)),
+        false => validate_span(source, span, options),
+    };
+    validate_with(source, &one, options)
 }
 
 /// Validates every message of a buffer, as [`validate_file`] does for a file. Nothing is copied, and nothing fails: whatever
@@ -76,21 +94,21 @@ pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOption
 /// # Ok::<(), fw_tensogram::TensogramError>(())
 /// ```
 pub fn validate_buffer(buffer: &[u8], options: &ValidateOptions) -> FileReport {
-    let bytes = |span: Span| Ok(Cow::Borrowed(span.slice_of(buffer, 0).unwrap_or_default()));
+    let one = |span: Span| Ok(validate_message(span.slice_of(buffer, 0).unwrap_or_default(), options));
     // Bytes in memory can always be read: there is no error to report. One would be a finding all the same.
-    validate_with(buffer, &bytes, options).unwrap_or_else(|error| {
+    validate_with(buffer, &one, options).unwrap_or_else(|error| {
         let mut file = FileReport::default();
         file.report.push(super::from_error(error.code(), &error, "file"));
         file
     })
 }
 
-/// Where the bytes of a span come from.
-type BytesOf<'a, 'b> = &'a dyn Fn(Span) -> Result<Cow<'b, [u8]>>;
+/// Validates the message at a span.
+type Validate<'a> = &'a dyn Fn(Span) -> Result<MessageReport>;
 
 fn validate_with(
     source: &(impl ReadAt + ?Sized),
-    bytes_of: BytesOf<'_, '_>,
+    validate: Validate<'_>,
     options: &ValidateOptions,
 ) -> Result<FileReport> {
     let len = source.len()?;
@@ -107,14 +125,14 @@ fn validate_with(
     for (index, span) in spans.into_iter().enumerate() {
         let gap = Span::new(position, span.start);
         file.gap(gap);
-        file.explain(bytes_of, gap, options)?;
+        file.explain(source, validate, gap)?;
         position = span.end;
         options.watch.tell(span.start, len);
-        let message = validate_message(&bytes_of(span)?, options);
+        let message = validate(span)?;
         file.messages.push((span, placed(message, &format!("message[{index}]"), span.start)));
         options.watch.tell(span.end, len);
     }
-    file.explain(bytes_of, Span::new(position, len), options)?;
+    file.explain(source, validate, Span::new(position, len))?;
     if len == 0 {
         // What a writer leaves that has not written yet, and the reference takes for a file of no messages.
         file.report.push(Finding::warning("empty_file", "the file is empty: it holds no message").level("file"));
@@ -142,12 +160,12 @@ impl FileReport {
 
 impl FileReport {
     /// Bytes outside messages that begin like one: says why they are none.
-    fn explain(&mut self, bytes_of: BytesOf<'_, '_>, gap: Span, options: &ValidateOptions) -> Result<()> {
+    fn explain(&mut self, source: &(impl ReadAt + ?Sized), validate: Validate<'_>, gap: Span) -> Result<()> {
         let magic = Span::new(gap.start, gap.start.saturating_add(MAGIC.len() as u64));
-        if !gap.contains(magic) || *bytes_of(magic)? != *MAGIC {
+        if !gap.contains(magic) || bytes_of(source, magic)? != *MAGIC {
             return Ok(());
         }
-        let report = validate_message(&bytes_of(gap)?, options);
+        let report = validate(gap)?;
         self.unreadable.push((gap, placed(report, &format!("bytes[{gap}]"), gap.start)));
         Ok(())
     }
@@ -159,6 +177,9 @@ fn bytes_of(source: &(impl ReadAt + ?Sized), span: Span) -> Result<Vec<u8>> {
     source.read_exact_at(span.start, &mut bytes)?;
     Ok(bytes)
 }
+
+/// Messages up to this are read in one go.
+const READ_WHOLE: u64 = 8 << 20;
 
 /// Counts bytes and paths from the file.
 fn placed(message: MessageReport, outer: &str, base: u64) -> MessageReport {

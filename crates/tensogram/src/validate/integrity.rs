@@ -1,13 +1,13 @@
 //! Level 3: do digests match, and do encoded payloads decode?
 
+use super::held::{Held, Payload, mismatch, stored_digest};
 use super::metadata::descriptor_of;
-use super::structure::Structure;
+use super::structure::{ObjectEntry, Structure};
 use super::{INTEGRITY, ValidateOptions, from_error, object_path};
-use crate::access::verify_frame_hash;
+use crate::access::{ObjectHead, check_masks};
 use crate::describe::{HashList, digest_text};
-use crate::error::TensogramError;
+use crate::error::Result;
 use crate::frame::FrameRef;
-use crate::message::ObjectView;
 use crate::options::DecodeOptions;
 use crate::pipeline;
 use crate::wire::{FrameContent, MessageFlags};
@@ -17,12 +17,15 @@ use fw_report::{Finding, Report};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Payloads {
     Leave,
+    /// Those that went through a codec.
     Decode,
+    /// Every one.
+    DecodeAll,
 }
 
 /// Returns whether every object's digest was compared and matched.
-pub(super) fn check(
-    structure: &Structure<'_>,
+pub(super) fn check<L: Held + ?Sized>(
+    structure: &Structure<'_, L>,
     options: &ValidateOptions,
     payloads: Payloads,
     report: &mut Report,
@@ -31,19 +34,19 @@ pub(super) fn check(
     let verified = checker.object_digests(payloads);
     checker.other_digests();
     checker.hash_lists();
-    if payloads == Payloads::Decode {
-        checker.payloads();
+    if payloads != Payloads::Leave {
+        checker.payloads(payloads);
     }
     verified
 }
 
-struct Checker<'s, 'm> {
-    structure: &'s Structure<'m>,
+struct Checker<'s, 'm, L: ?Sized> {
+    structure: &'s Structure<'m, L>,
     options: &'s ValidateOptions,
     report: &'s mut Report,
 }
 
-impl Checker<'_, '_> {
+impl<L: Held + ?Sized> Checker<'_, '_, L> {
     fn push(&mut self, finding: Finding) {
         self.report.push(finding.level(INTEGRITY));
     }
@@ -62,12 +65,11 @@ impl Checker<'_, '_> {
                 self.push(place(Finding::error("hash_verification_error", text)));
                 verified = false;
             }
-            if let Err(error) = verify_frame_hash(self.structure.message, &object.frame, Some(index)) {
-                self.push(place(Finding::error("hash_mismatch", mismatch_text(&error))));
+            if let Some(digests) = mismatch(self.structure.message, &object.frame) {
+                self.push(place(Finding::error("hash_mismatch", mismatch_text(digests))));
                 verified = false;
             }
             if payloads == Payloads::Leave
-                && promised
                 && let Err(error) = descriptor_of(self.structure, object, self.options)
             {
                 let text = format!("descriptor cannot be read: {error}");
@@ -81,8 +83,8 @@ impl Checker<'_, '_> {
     /// Metadata, index, hash and preceder frames have digests of their own.
     fn other_digests(&mut self) {
         for frame in &self.structure.others {
-            if let Err(error) = verify_frame_hash(self.structure.message, frame, None) {
-                let text = format!("{}: {}", frame.frame_type(), mismatch_text(&error));
+            if let Some(digests) = mismatch(self.structure.message, frame) {
+                let text = format!("{}: {}", frame.frame_type(), mismatch_text(digests));
                 self.push(Finding::error("hash_mismatch", text).at(frame.span()));
             }
         }
@@ -96,8 +98,7 @@ impl Checker<'_, '_> {
                 continue;
             }
             let body = frame.body();
-            let bytes = body.slice_of(self.structure.message, 0).unwrap_or(&[]);
-            let list = match HashList::from_cbor(bytes, body.start, &self.options.limits) {
+            let list = match HashList::from_cbor(&self.structure.message.part(body), body.start, &self.options.limits) {
                 Ok(list) => list,
                 Err(error) => {
                     self.push(from_error(FrameContent::Hashes.unreadable_code(), &error, INTEGRITY).at(frame.span()));
@@ -123,9 +124,8 @@ impl Checker<'_, '_> {
 
     fn compare_list(&mut self, list: &HashList) {
         for (index, (object, entry)) in self.structure.objects.iter().zip(&list.hashes).enumerate() {
-            let slot = object.frame.hash_slot().slice_of(self.structure.message, 0);
-            let Some(Ok(slot)) = slot.map(<[u8; 8]>::try_from) else { continue };
-            let stored = digest_text(u64::from_be_bytes(slot));
+            let Some(stored) = stored_digest(self.structure.message, &object.frame) else { continue };
+            let stored = digest_text(stored);
             if object.frame.has_hash() && *entry != stored {
                 let text = format!("the hash list has {entry}, the object's own slot has {stored}");
                 let finding = Finding::error("hash_mismatch", text).at(object.frame.span());
@@ -134,19 +134,26 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn payloads(&mut self) {
+    fn payloads(&mut self, which: Payloads) {
         let decode = DecodeOptions { limits: self.options.limits, ..DecodeOptions::default() };
         for (index, object) in self.structure.objects.iter().enumerate() {
             let place = |finding: Finding| finding.at(object.frame.span()).on(object_path(index)).object(index as u64);
-            let Ok(view) = ObjectView::read(self.structure.message, object.frame, index, &self.options.limits) else {
-                continue;
-            };
-            if view.descriptor().is_raw() {
+            // Level 2 has said why a descriptor cannot be read.
+            let Ok(head) = head_of(self.structure, index, object, self.options) else { continue };
+            if head.descriptor.is_raw() && which == Payloads::Decode {
                 continue;
             }
-            if let Err(error) = pipeline::pipeline_of(view.descriptor()) {
+            if let Err(error) = check_masks(&head.descriptor, &head.parts) {
+                if which == Payloads::DecodeAll {
+                    self.push(place(Finding::error("decode_pipeline_failed", error.to_string())));
+                }
+                continue;
+            }
+            if let Err(error) = pipeline::pipeline_of(&head.descriptor) {
                 self.push(place(Finding::error("pipeline_config_failed", error.to_string())));
-            } else if let Err(error) = view.decode(&decode) {
+                continue;
+            }
+            if let Err(error) = pipeline::check_decodes(&Payload::of(self.structure.message, &head), &decode) {
                 self.push(place(match error.code() {
                     // What this build cannot decode may well be right.
                     code @ "codec_not_built" => Finding::warning(code, error.to_string()),
@@ -157,9 +164,17 @@ impl Checker<'_, '_> {
     }
 }
 
-fn mismatch_text(error: &TensogramError) -> String {
-    match error {
-        TensogramError::HashMismatch { expected, actual, .. } => format!("stored {expected}, computed {actual}"),
-        other => other.to_string(),
-    }
+/// What an object is, as far as its descriptor can be read.
+pub(super) fn head_of<L: Held + ?Sized>(
+    structure: &Structure<'_, L>,
+    index: usize,
+    object: &ObjectEntry,
+    options: &ValidateOptions,
+) -> Result<ObjectHead> {
+    let descriptor = descriptor_of(structure, object, options)?;
+    Ok(ObjectHead { index, frame: object.frame, parts: object.parts, descriptor })
+}
+
+fn mismatch_text((stored, computed): (u64, u64)) -> String {
+    format!("stored {}, computed {}", digest_text(stored), digest_text(computed))
 }

@@ -8,10 +8,10 @@ use serde::de::Error;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// `ok`, `object_count`, `hash_verified` and `findings`.
+/// `ok`, `object_count`, `hash_verified`, `decoded` and `findings`.
 impl Serialize for MessageReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(4))?;
+        let mut map = serializer.serialize_map(Some(5))?;
         write_fields(self, &mut map)?;
         map.end()
     }
@@ -23,10 +23,13 @@ impl<'de> Deserialize<'de> for MessageReport {
         struct Fields {
             object_count: usize,
             hash_verified: bool,
+            /// Reports of earlier versions do not say.
+            #[serde(default)]
+            decoded: bool,
             findings: Vec<Finding>,
         }
-        let Fields { object_count, hash_verified, findings } = Fields::deserialize(deserializer)?;
-        Ok(Self { report: findings.into_iter().collect(), object_count, hash_verified })
+        let Fields { object_count, hash_verified, decoded, findings } = Fields::deserialize(deserializer)?;
+        Ok(Self { report: findings.into_iter().collect(), object_count, hash_verified, decoded })
     }
 }
 
@@ -52,6 +55,9 @@ impl<'de> Deserialize<'de> for FileReport {
             length: u64,
             object_count: usize,
             hash_verified: bool,
+            /// Reports of earlier versions do not say.
+            #[serde(default)]
+            decoded: bool,
             findings: Vec<Finding>,
         }
         #[derive(Deserialize)]
@@ -60,11 +66,11 @@ impl<'de> Deserialize<'de> for FileReport {
             unreadable: Vec<Entry>,
             file_findings: Vec<Finding>,
         }
-        let placed = |Entry { offset, length, object_count, hash_verified, findings }| {
+        let placed = |Entry { offset, length, object_count, hash_verified, decoded, findings }| {
             let span = Span::sized(offset, length).ok_or_else(|| {
                 D::Error::custom(format_args!("{length} bytes from byte {offset} end beyond 64 bits"))
             })?;
-            Ok((span, MessageReport { report: findings.into_iter().collect(), object_count, hash_verified }))
+            Ok((span, MessageReport { report: findings.into_iter().collect(), object_count, hash_verified, decoded }))
         };
         let Fields { messages, unreadable, file_findings } = Fields::deserialize(deserializer)?;
         Ok(Self {
@@ -82,7 +88,7 @@ struct Placed<'a> {
 
 impl Serialize for Placed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(6))?;
+        let mut map = serializer.serialize_map(Some(7))?;
         map.serialize_entry("offset", &self.span.start)?;
         map.serialize_entry("length", &self.span.len())?;
         write_fields(self.report, &mut map)?;
@@ -94,5 +100,6 @@ fn write_fields<M: SerializeMap>(report: &MessageReport, map: &mut M) -> Result<
     map.serialize_entry("ok", &report.is_ok())?;
     map.serialize_entry("object_count", &report.object_count)?;
     map.serialize_entry("hash_verified", &report.hash_verified)?;
+    map.serialize_entry("decoded", &report.decoded)?;
     map.serialize_entry("findings", report.report.findings())
 }

@@ -1,16 +1,17 @@
 //! Level 2: can metadata, index, hash lists and descriptors be read, and do they fit the objects?
 
+use super::held::Held;
 use super::structure::{ObjectEntry, Structure};
 use super::{METADATA, ValidateOptions, from_error, object_path};
-use crate::access::frame_bytes;
 use crate::describe::{DataObjectDescriptor, GlobalMetadata, HashList, Index, RESERVED, Value, verify_canonical_cbor};
-use crate::frame::{FrameRef, Lookup};
+use crate::frame::FrameRef;
 use crate::wire::FrameContent;
 use fw_bytes::Span;
 use fw_codec::chain::{Compression, Encoding, Filter};
 use fw_report::{Finding, Report};
+use std::borrow::Cow;
 
-pub(super) fn check(structure: &Structure<'_>, options: &ValidateOptions, report: &mut Report) {
+pub(super) fn check<L: Held + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions, report: &mut Report) {
     let mut checker = Checker { structure, options, report };
     if options.canonical {
         checker.canonical_forms();
@@ -34,28 +35,28 @@ pub(super) fn check(structure: &Structure<'_>, options: &ValidateOptions, report
 }
 
 /// The descriptor of an object, when it can be read.
-pub(super) fn descriptor_of<L: Lookup + ?Sized>(
+pub(super) fn descriptor_of<L: Held + ?Sized>(
     structure: &Structure<'_, L>,
     object: &ObjectEntry,
     options: &ValidateOptions,
 ) -> crate::Result<DataObjectDescriptor> {
     let span = object.parts.descriptor;
-    DataObjectDescriptor::from_cbor(frame_bytes(structure.message, span)?, span.start, &options.limits)
+    DataObjectDescriptor::from_cbor(&structure.message.part(span), span.start, &options.limits)
 }
 
-struct Checker<'s, 'm> {
-    structure: &'s Structure<'m>,
+struct Checker<'s, 'm, L: ?Sized> {
+    structure: &'s Structure<'m, L>,
     options: &'s ValidateOptions,
     report: &'s mut Report,
 }
 
-impl Checker<'_, '_> {
+impl<L: Held + ?Sized> Checker<'_, '_, L> {
     fn push(&mut self, finding: Finding) {
         self.report.push(finding.level(METADATA));
     }
 
-    fn body(&self, span: Span) -> &[u8] {
-        span.slice_of(self.structure.message, 0).unwrap_or(&[])
+    fn body(&self, span: Span) -> Cow<'_, [u8]> {
+        self.structure.message.part(span)
     }
 
     fn metadata_frames(&mut self) -> bool {
@@ -64,7 +65,7 @@ impl Checker<'_, '_> {
             if frame.content() != Some(FrameContent::Metadata) {
                 continue;
             }
-            match GlobalMetadata::from_cbor(self.body(frame.body()), frame.body().start, &self.options.limits) {
+            match GlobalMetadata::from_cbor(&self.body(frame.body()), frame.body().start, &self.options.limits) {
                 Ok(metadata) => self.base(&metadata, frame),
                 Err(error) => {
                     self.push(from_error(FrameContent::Metadata.unreadable_code(), &error, METADATA).at(frame.span()));
@@ -108,7 +109,7 @@ impl Checker<'_, '_> {
 
     fn index(&mut self, frame: &FrameRef) {
         let body = frame.body();
-        let index = match Index::from_cbor(self.body(body), body.start, &self.options.limits) {
+        let index = match Index::from_cbor(&self.body(body), body.start, &self.options.limits) {
             Ok(index) => index,
             Err(error) => {
                 return self.push(from_error(FrameContent::Index.unreadable_code(), &error, METADATA).at(frame.span()));
@@ -135,7 +136,7 @@ impl Checker<'_, '_> {
 
     fn hash_list(&mut self, frame: &FrameRef) {
         let body = frame.body();
-        match HashList::from_cbor(self.body(body), body.start, &self.options.limits) {
+        match HashList::from_cbor(&self.body(body), body.start, &self.options.limits) {
             Err(error) => {
                 self.push(from_error(FrameContent::Hashes.unreadable_code(), &error, METADATA).at(frame.span()));
             }
@@ -149,7 +150,7 @@ impl Checker<'_, '_> {
     }
 
     fn preceder(&mut self, frame: &FrameRef) {
-        match GlobalMetadata::from_cbor(self.body(frame.body()), frame.body().start, &self.options.limits) {
+        match GlobalMetadata::from_cbor(&self.body(frame.body()), frame.body().start, &self.options.limits) {
             Err(error) => {
                 self.push(from_error(FrameContent::Preceder.unreadable_code(), &error, METADATA).at(frame.span()));
             }
@@ -211,12 +212,12 @@ impl Checker<'_, '_> {
     fn canonical_forms(&mut self) {
         for frame in &self.structure.others {
             let Some(content) = frame.content() else { continue };
-            if let Err(error) = verify_canonical_cbor(self.body(frame.body())) {
+            if let Err(error) = verify_canonical_cbor(&self.body(frame.body())) {
                 self.push(Finding::warning(content.non_canonical_code(), error.to_string()).at(frame.span()));
             }
         }
         for (index, object) in self.structure.objects.iter().enumerate() {
-            if let Err(error) = verify_canonical_cbor(self.body(object.parts.descriptor)) {
+            if let Err(error) = verify_canonical_cbor(&self.body(object.parts.descriptor)) {
                 let finding = Finding::warning(FrameContent::Object.non_canonical_code(), error.to_string());
                 self.push(finding.at(object.frame.span()).on(object_path(index)).object(index as u64));
             }

@@ -5,6 +5,7 @@
 
 mod fidelity;
 mod file;
+mod held; // the bytes under validation
 mod integrity;
 #[cfg(feature = "serde")]
 mod json; // reports as JSON and back
@@ -18,10 +19,14 @@ pub use survey::{ReadSurvey, Survey, SurveyedObject, survey, survey_source, surv
 
 pub use file::{FileReport, validate_buffer, validate_file, validate_source};
 
-use fw_bytes::Limits;
+use crate::access::in_source;
+use crate::error::{Result, TensogramError};
+use crate::frame::Based;
+use fw_bytes::{Limits, Span};
 use fw_report::{Finding, Report, Severity};
-use fw_source::Watch;
-use structure::Structure;
+use fw_source::{Buffers, ReadAt, Watch, drive};
+use held::{Held, InSource};
+use structure::{ReadStructure, Structure};
 
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -32,9 +37,13 @@ pub enum ValidateMode {
     Metadata,
     /// Structure and digests; payloads are not decoded, warnings about structure are left out.
     Checksum,
-    /// Structure, metadata and integrity.
+    /// Structure, metadata and integrity: digests match, and payloads that went through a codec decode. Raw payloads are not
+    /// looked at.
     #[default]
     Default,
+    /// The same, and every object decodes: a message that passes can be decoded whole. Decoded elements are not held, where
+    /// the codec allows.
+    Decode,
     /// Everything, decoded values included.
     Full,
 }
@@ -68,6 +77,8 @@ pub struct MessageReport {
     pub object_count: usize,
     /// Whether there is at least one object, every object's digest was compared, and nothing is wrong.
     pub hash_verified: bool,
+    /// Whether every object was decoded, all of them without a fault: [`ValidateMode::Decode`] and [`ValidateMode::Full`] only.
+    pub decoded: bool,
 }
 
 impl MessageReport {
@@ -94,12 +105,43 @@ pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageRep
     let Some(structure) = Structure::read(message, &options.limits, &mut report) else {
         return MessageReport { report, ..MessageReport::default() };
     };
-    report.extend(numbers::in_doubt(&structure, options));
+    check(&structure, report, options)
+}
+
+/// [`validate_message`] for a message in a source, of which no more is held than a description or an encoded object.
+///
+/// # Errors
+/// `Io` when the source cannot be read.
+pub(crate) fn validate_span(
+    source: &(impl ReadAt + ?Sized),
+    span: Span,
+    options: &ValidateOptions,
+) -> Result<MessageReport> {
+    let (mut reading, mut buffers) = (ReadStructure::new(span.len(), options.limits), Buffers::new());
+    let frames = drive::<_, TensogramError>(source, &mut buffers, |have| {
+        in_source(span, Ok(reading.poll(&Based::new(have, span.start))))
+    })?;
+    drop(buffers);
+    let report = std::mem::take(&mut reading.report);
+    let Some(frames) = frames else { return Ok(MessageReport { report, ..MessageReport::default() }) };
+    let held = InSource::new(source, span.start);
+    let report = check(&frames.of(&held), report, options);
+    held.settle()?;
+    Ok(report)
+}
+
+/// Everything but the structure, whose findings are in `report`.
+fn check<L: Held + ?Sized>(
+    structure: &Structure<'_, L>,
+    mut report: Report,
+    options: &ValidateOptions,
+) -> MessageReport {
+    report.extend(numbers::in_doubt(structure, options));
     let mut verified = false;
     match options.mode {
-        ValidateMode::Quick if options.canonical => metadata::check(&structure, options, &mut report),
+        ValidateMode::Quick if options.canonical => metadata::check(structure, options, &mut report),
         ValidateMode::Quick => {}
-        ValidateMode::Metadata => metadata::check(&structure, options, &mut report),
+        ValidateMode::Metadata => metadata::check(structure, options, &mut report),
         ValidateMode::Checksum => {
             report = report.into_iter().filter(|finding| finding.severity == Severity::Error).fold(
                 Report::new(),
@@ -109,21 +151,28 @@ pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageRep
                 },
             );
             if options.canonical {
-                metadata::check(&structure, options, &mut report);
+                metadata::check(structure, options, &mut report);
             }
-            verified = integrity::check(&structure, options, integrity::Payloads::Leave, &mut report);
+            verified = integrity::check(structure, options, integrity::Payloads::Leave, &mut report);
         }
         ValidateMode::Default | ValidateMode::Full => {
-            metadata::check(&structure, options, &mut report);
-            verified = integrity::check(&structure, options, integrity::Payloads::Decode, &mut report);
+            metadata::check(structure, options, &mut report);
+            verified = integrity::check(structure, options, integrity::Payloads::Decode, &mut report);
+        }
+        ValidateMode::Decode => {
+            metadata::check(structure, options, &mut report);
+            verified = integrity::check(structure, options, integrity::Payloads::DecodeAll, &mut report);
         }
     }
     if options.mode == ValidateMode::Full {
-        fidelity::check(&structure, options, &mut report);
+        fidelity::check(structure, options, &mut report);
     }
     let object_count = structure.objects.len();
     let hash_verified = verified && object_count > 0 && report.is_ok();
-    MessageReport { report, object_count, hash_verified }
+    let decoded = matches!(options.mode, ValidateMode::Decode | ValidateMode::Full)
+        && report.is_ok()
+        && !report.findings().iter().any(|finding| finding.code == "codec_not_built");
+    MessageReport { report, object_count, hash_verified, decoded }
 }
 
 const STRUCTURE: &str = "structure";

@@ -3,12 +3,11 @@
 //! An index says where every object stands. Without one, objects are counted from the start, and each that was lost shifts
 //! those behind it; then the number of entries in the metadata, one per object, says how many were lost.
 
-use super::STRUCTURE;
-use super::ValidateOptions;
+use super::held::Held;
 use super::structure::{ObjectEntry, Structure};
-use crate::access::metadata_of;
-use crate::describe::Index;
-use crate::frame::{FrameRef, Lookup};
+use super::{STRUCTURE, ValidateOptions};
+use crate::describe::{GlobalMetadata, Index};
+use crate::frame::FrameRef;
 use crate::wire::FrameContent;
 use fw_bytes::Span;
 use fw_report::Finding;
@@ -16,10 +15,7 @@ use std::collections::BTreeMap;
 
 /// Gives objects their own numbers as far as these can be known, so that none goes by the name of another; says so where
 /// they cannot.
-pub(super) fn settle<L: Lookup + ?Sized>(
-    structure: &mut Structure<'_, L>,
-    options: &ValidateOptions,
-) -> Option<Finding> {
+pub(super) fn settle<L: Held + ?Sized>(structure: &mut Structure<'_, L>, options: &ValidateOptions) -> Option<Finding> {
     let Some(listed) = index(structure, options) else {
         let behind = counted_from_the_end(structure, options);
         if let Some((start, shift)) = behind {
@@ -42,7 +38,7 @@ pub(super) fn settle<L: Lookup + ?Sized>(
 }
 
 /// A warning where numbers may be others than those that are shown.
-pub(super) fn in_doubt<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<Finding> {
+pub(super) fn in_doubt<L: Held + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<Finding> {
     let first = structure.gaps.first()?;
     let behind = structure.objects.iter().any(|object| object.frame.start() > first.span.start);
     let known = index(structure, options).is_some()
@@ -59,14 +55,14 @@ pub(super) fn in_doubt<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options
 }
 
 /// Where the objects are, by the last index that can be read.
-fn index<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<Vec<Span>> {
+fn index<L: Held + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<Vec<Span>> {
     let is_index = |frame: &&FrameRef| frame.content() == Some(FrameContent::Index);
     let body = structure.others.iter().rfind(is_index).map(FrameRef::body)?;
-    Index::spans(structure.message.lookup(body)?, body.start, &options.limits).ok()
+    Index::spans(&structure.message.part(body), body.start, &options.limits).ok()
 }
 
 /// Objects behind which position have higher numbers, and by how much: all were found from there to the end.
-fn counted_from_the_end<L: Lookup + ?Sized>(
+fn counted_from_the_end<L: Held + ?Sized>(
     structure: &Structure<'_, L>,
     options: &ValidateOptions,
 ) -> Option<(u64, usize)> {
@@ -76,8 +72,9 @@ fn counted_from_the_end<L: Lookup + ?Sized>(
 }
 
 /// Base entries of the metadata that counts.
-fn entries<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<usize> {
+fn entries<L: Held + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions) -> Option<usize> {
     let is_metadata = |frame: &&FrameRef| frame.content() == Some(FrameContent::Metadata);
     let last = structure.others.iter().rfind(is_metadata)?;
-    Some(metadata_of(structure.message, last, &options.limits).ok()?.base.len())
+    let body = last.body();
+    Some(GlobalMetadata::from_cbor(&structure.message.part(body), body.start, &options.limits).ok()?.base.len())
 }

@@ -1,13 +1,13 @@
 //! Level 1: can the frames be followed, and do they stand where they should?
 
 use super::{STRUCTURE, from_error, object_path};
-use crate::access::{SMALL_FRAME, TAIL_LOOK};
+use crate::access::{SMALL_FRAME, TAIL_LOOK, mistaken};
 use crate::frame::{
     FrameRef, Gap, Lookup, ObjectParts, UnknownFrames, Walk, WalkEvent, check_message_len, object_parts, take,
 };
 use crate::wire::{
-    FrameContent, FrameFlags, FrameType, KnownFrame, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN, PREAMBLE_LEN, Phase,
-    Postamble, Preamble,
+    FRAME_VERSION, FrameContent, FrameFlags, FrameType, KnownFrame, MIN_MESSAGE_LEN, MessageFlags, POSTAMBLE_LEN,
+    PREAMBLE_LEN, Phase, Postamble, Preamble,
 };
 use fw_bytes::{Limits, ParseError, Span, Step};
 use fw_report::{Finding, Report};
@@ -130,6 +130,7 @@ impl ReadStructure {
         let first_footer = first_footer.map_or(followed.end, FrameRef::start);
         check_postamble(&postamble, length, first_footer, &mut self.report);
         check_flags(preamble.flags, followed.seen, &mut self.report);
+        check_doubled(preamble.flags, &followed.others, &mut self.report);
         if followed.seen.0 & (MessageFlags::HEADER_METADATA | MessageFlags::FOOTER_METADATA).0 == 0 {
             self.report.push(Finding::error("no_metadata_frame", "message has no metadata frame").level(STRUCTURE));
         }
@@ -218,6 +219,20 @@ fn check_flags(promised: MessageFlags, seen: MessageFlags, report: &mut Report) 
     }
 }
 
+/// A metadata frame more than announced while another frame is missing that the preamble announces: the type of one of them
+/// is damaged, which digests do not cover.
+fn check_doubled(promised: MessageFlags, frames: &[FrameRef], report: &mut Report) {
+    for phase in [Phase::Header, Phase::Footer] {
+        if let Some((missing, Some(second))) = mistaken(promised, phase, frames) {
+            let text = format!(
+                "one more frame of {} than announced, and no {missing}, which is: one of the types is wrong",
+                second.frame_type()
+            );
+            report.push(Finding::error("repeated_frame", text).at(second.span()).level(STRUCTURE));
+        }
+    }
+}
+
 /// The flag that announces a frame of this type; no bit for types that none announces.
 fn announcement_of(frame_type: FrameType) -> MessageFlags {
     frame_type.known().and_then(KnownFrame::announced_by).unwrap_or_default()
@@ -293,7 +308,7 @@ impl Walker {
             self.check_gap(gap, padding, report);
             let Some(frame) = frame else { break };
             self.check_order(&frame, report);
-            self.check_frame_flags(&frame, report);
+            self.check_frame_header(&frame, report);
             match parts {
                 Some(_) if self.object_count as u64 >= self.most_objects => {
                     let text = format!("more than {} objects", self.most_objects);
@@ -374,7 +389,13 @@ impl Walker {
         self.seen = self.seen | flag;
     }
 
-    fn check_frame_flags(&self, frame: &FrameRef, report: &mut Report) {
+    fn check_frame_header(&self, frame: &FrameRef, report: &mut Report) {
+        let version = frame.header().version;
+        if version != FRAME_VERSION {
+            let text = format!("frame version is {version}, expected {FRAME_VERSION}");
+            let at = frame.start() + 4;
+            report.push(Finding::warning("frame_version", text).at(at..at + 2).level(STRUCTURE));
+        }
         let flags = frame.header().flags;
         let meaningless = flags.unknown()
             | FrameFlags::CBOR_AFTER_PAYLOAD.when(frame.content() != Some(FrameContent::Object)).0 & flags.0;

@@ -17,6 +17,9 @@ struct FrameHeaderWire {
 
 const _: () = assert!(size_of::<FrameHeaderWire>() == 16 && std::mem::offset_of!(FrameHeaderWire, length) == 8);
 
+/// The version of every frame that is written.
+pub const FRAME_VERSION: u16 = 1;
+
 /// A frame header with the right marker; type and length are as found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {

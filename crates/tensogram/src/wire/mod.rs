@@ -12,7 +12,7 @@ mod preamble;
 
 pub use flags::{FrameFlags, MessageFlags};
 pub use frame_footer::FrameFooter;
-pub use frame_header::FrameHeader;
+pub use frame_header::{FRAME_VERSION, FrameHeader};
 pub use frame_type::{FrameContent, FrameType, KnownFrame, Phase};
 pub use postamble::Postamble;
 pub use preamble::Preamble;

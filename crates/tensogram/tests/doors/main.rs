@@ -33,6 +33,11 @@ fn vectors_read_the_same_through_every_door() {
 }
 
 #[test]
+fn attacks_read_the_same_through_every_door() {
+    compare_all("robustness", 13, &options());
+}
+
+#[test]
 fn vectors_of_codecs_read_the_same_through_every_door() {
     // Framing is that of the other vectors: what matters here is what decoding does.
     let named = ["defaults", "digests", "object_len", "untrusted", "defaults again"];

@@ -28,12 +28,20 @@ pub(super) fn read_prefix(bytes: &[u8], depth: u32) -> Option<(Value, usize)> {
 /// When the bytes are not well-formed.
 pub fn item_len(bytes: &[u8], at: u64) -> Result<Option<u64>> {
     let mut decoder = Decoder::new(bytes);
+    // The decoder steps over an end mark as if it were an item.
+    if bytes.first() == Some(&BREAK) {
+        let text = "CBOR is not well-formed: a break that ends nothing";
+        return Err(TensogramError::Metadata(Fault::format("cbor_malformed", text).at(at)));
+    }
     match decoder.skip() {
         Ok(()) => Ok(Some(decoder.position() as u64)),
         Err(error) if error.is_end_of_input() => Ok(None),
         Err(error) => Err(malformed(&error, decoder.position(), at)),
     }
 }
+
+/// The end mark of containers of unknown length.
+const BREAK: u8 = 0xff;
 
 /// The error of an item that ends too early, at `at`.
 pub fn truncated(at: u64) -> TensogramError {

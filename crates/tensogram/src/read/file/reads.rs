@@ -80,10 +80,10 @@ impl TensogramFile {
     /// [`TensogramFile::metadata`] with options.
     ///
     /// # Errors
-    /// As [`TensogramFile::metadata`], and limits.
+    /// As [`TensogramFile::metadata`], digests and limits.
     pub fn metadata_with(&self, message: impl Into<MessageIndex>, options: &DecodeOptions) -> Result<GlobalMetadata> {
         let index = message.into();
-        self.run(index, ReadMetadata::new(self.message_span(index)?, options.limits))
+        self.run(index, ReadMetadata::with_options(self.message_span(index)?, options))
     }
 
     /// The first metadata frame of one message as it stands; see [`decode_metadata`](crate::decode_metadata).
@@ -104,7 +104,7 @@ impl TensogramFile {
         options: &DecodeOptions,
     ) -> Result<GlobalMetadata> {
         let index = message.into();
-        self.run(index, ReadFirstMetadata::new(self.message_span(index)?, options.limits))
+        self.run(index, ReadFirstMetadata::with_options(self.message_span(index)?, options))
     }
 
     /// Metadata and descriptors of one message; payloads are not read.
@@ -129,7 +129,7 @@ impl TensogramFile {
         let known = self.known(index)?;
         let directory = self.directory(index, known, &options.limits)?;
         self.run(index, CheckEnding::new(known.span))?;
-        let metadata = self.run(index, ReadMetadata::new(known.span, options.limits))?;
+        let metadata = self.run(index, ReadMetadata::with_options(known.span, options))?;
         let head = |object| Ok(self.read_head(index, known, &directory, object, options)?.descriptor);
         let descriptors = (0..directory.objects.len()).map(head).collect::<Result<_>>()?;
         Ok(MessageDescription { metadata, descriptors })

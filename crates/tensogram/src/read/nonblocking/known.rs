@@ -100,6 +100,8 @@ pub(super) struct Layout {
     limits: Limits,
     pub(super) directory: Option<Arc<Directory>>,
     pub(super) metadata: Option<Arc<GlobalMetadata>>,
+    /// Whether the digest of the metadata was compared.
+    pub(super) metadata_verified: bool,
     pub(super) heads: BTreeMap<usize, Arc<ObjectHead>>,
 }
 

@@ -88,7 +88,7 @@ impl AsyncTensogramFile {
         options: &DecodeOptions,
     ) -> Result<GlobalMetadata> {
         let index = message.into();
-        self.metadata_at(index, self.known(index).await?, &options.limits).await
+        self.metadata_at(index, self.known(index).await?, options).await
     }
 
     /// The first metadata frame of one message as it stands; see [`decode_metadata`](crate::decode_metadata).
@@ -110,7 +110,7 @@ impl AsyncTensogramFile {
     ) -> Result<GlobalMetadata> {
         let index = message.into();
         let span = self.message_span(index).await?;
-        self.run(index, ReadFirstMetadata::new(span, options.limits)).await
+        self.run(index, ReadFirstMetadata::with_options(span, options)).await
     }
 
     /// Metadata and descriptors of one message, without its payloads; fetched side by side.
@@ -135,7 +135,7 @@ impl AsyncTensogramFile {
         let known = self.known(index).await?;
         let count = self.directory_at(index, known, &options.limits).await?.objects.len();
         self.run(index, CheckEnding::new(known.span)).await?;
-        let metadata = self.metadata_at(index, known, &options.limits).await?;
+        let metadata = self.metadata_at(index, known, options).await?;
         let descriptors = if options.verify_hash {
             let heads = (0..count).map(|object| self.object_head_with(index, object, options));
             in_order(heads).await?.into_iter().map(|head: ObjectHead| head.descriptor).collect()
@@ -356,12 +356,21 @@ impl AsyncTensogramFile {
         Ok(directory)
     }
 
-    async fn metadata_at(&self, index: MessageIndex, known: KnownMessage, limits: &Limits) -> Result<GlobalMetadata> {
-        if let Some(metadata) = self.layout(known, limits).metadata {
+    async fn metadata_at(
+        &self,
+        index: MessageIndex,
+        known: KnownMessage,
+        options: &DecodeOptions,
+    ) -> Result<GlobalMetadata> {
+        let Layout { metadata, metadata_verified, .. } = self.layout(known, &options.limits);
+        if let Some(metadata) = metadata.filter(|_| metadata_verified || !options.verify_hash) {
             return Ok(GlobalMetadata::clone(&metadata));
         }
-        let metadata = self.run(index, ReadMetadata::new(known.span, *limits)).await?;
-        self.lock().learn(known, limits, |layout| layout.metadata = Some(Arc::new(metadata.clone())));
+        let metadata = self.run(index, ReadMetadata::with_options(known.span, options)).await?;
+        self.lock().learn(known, &options.limits, |layout| {
+            layout.metadata = Some(Arc::new(metadata.clone()));
+            layout.metadata_verified = options.verify_hash;
+        });
         Ok(metadata)
     }
 
