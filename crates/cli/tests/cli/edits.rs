@@ -69,6 +69,11 @@ fn rename() {
         assert_eq!(json["digests"]["signature_dropped"], false, "it was not signed any more");
         is_sound(at, &format!("out.{end}"));
     }
+    fine(at, "convert plain.bt aligned.safetensors --align 4096 -q");
+    fine(at, "rename aligned.safetensors -i --map ids=numbers -q");
+    assert!(fine(at, "ls aligned.safetensors").text().contains("4096.."), "the alignment is kept");
+    fine(at, "rename plain.bt aligned.bt --map ids=numbers --align 512 -q");
+    assert!(fine(at, "ls aligned.bt").text().contains("512.."));
     let run = fw(at, "rename plain.bt -o o.bt --map nothing=x");
     assert_eq!((run.code, run.err.as_str()), (0, "fw: note: no tensor has a name for nothing -> x\n"));
     assert!(std::fs::read(at.join("o.bt")).expect("read") == std::fs::read(at.join("plain.bt")).expect("read"));

@@ -286,7 +286,7 @@ pub(super) struct Command {
 impl Command {
     /// The format of the output.
     fn format(self, input: &Input<'_>, target: &Target<'_>) -> Result<Format> {
-        let kept = || Format::listed(Format::keeps_digests, "or");
+        let kept = || Format::listed(|format| format.keeps_digests() && format.is_writable(), "or");
         match (input.format, target) {
             (Format::ShardIndex, Target::File { path, .. }) => {
                 let named = Format::of_name(path).filter(|format| format.keeps_digests() && format.is_writable());
