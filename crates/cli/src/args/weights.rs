@@ -15,7 +15,7 @@ pub(crate) struct Changed {
     /// The file to write, as OUTPUT
     #[arg(
         long = "output",
-        short,
+        short = 'o',
         value_name = "FILE",
         value_parser = super::output::file_or_pipe(),
         conflicts_with_all = ["in_place", "positional"]
@@ -105,7 +105,7 @@ pub(crate) struct Subset {
 #[command(
     after_help = "The new tensor may be in a file of any format that fw reads. Without a name it is the tensor of the same name, or the \
                   only one of its file.\n\nExamples:\n  \
-                  fw replace model.safetensors new.safetensors -t lm_head.weight --from tuned.bt\n  \
+                  fw replace model.bt out.bt -t lm_head.weight --from tuned.safetensors\n  \
                   fw replace model.bt -i -t head.bias --from bias.npy --reshape\n  \
                   fw replace model.bt -i -t head.bias --from other.safetensors:classifier.bias"
 )]

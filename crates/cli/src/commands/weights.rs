@@ -8,7 +8,7 @@ use crate::input::Input;
 use crate::render::{Progress, Table, count, shape, size};
 use anyhow::Result;
 use framewright::bintensors::HeaderAlignment;
-use framewright::convert::{Loss, StoredUse};
+use framewright::convert::Loss;
 use framewright::edit::{
     self, CastError, CastOptions, CastReport, Choice, DigestsKept, EditError, Misfit, RenameReport, RenameRule,
     ReplaceOptions, ReplaceReport, SubsetReport, Target, WeightsOptions,
