@@ -477,7 +477,8 @@ fn other_formats() {
     assert_eq!(error.unwrap_err().code(), "unknown_format");
     for (end, hint) in [("tgm", "use fw set -w name=OLD -s name=NEW"), ("npz", "convert it with fw convert first")] {
         let other = folder.path().join(format!("m.{end}"));
-        fw_convert::convert(&path, &other, &ConvertOptions::new()).unwrap();
+        let options = ConvertOptions::new().with_missing(fw_convert::Missing::Raw);
+        fw_convert::convert(&path, &other, &options).unwrap();
         let error = rename(&input(&other), Target::InPlace, &[], &WeightsOptions::default()).unwrap_err();
         assert_eq!((error.code(), error.hint(), error.is_misuse()), ("not_weights", Some(hint), true));
     }

@@ -100,7 +100,7 @@ pub(crate) fn cast(args: &Cast) -> Result<Outcome> {
             let mut notes = unused(&report.unused_patterns);
             if !report.not_castable.is_empty() {
                 let tensors = count(report.not_castable.len(), "tensor");
-                notes.push(format!("{tensors} that are not floats of whole bytes stay as they are"));
+                notes.push(format!("not floats of whole bytes, so not cast: {tensors}"));
             }
             if report.error.overflow > 0 {
                 let (elements, range) = (count(report.error.overflow as usize, "element"), args.to.as_str());
@@ -193,7 +193,7 @@ impl Job<'_> {
 fn tell_digests(digests: &DigestsKept, name: &str) {
     if !digests.dropped.is_empty() {
         let tensors = count(digests.dropped.len(), "tensor");
-        aside(format_args!("fw: note: {tensors} that changed have no digest now: the old one was not compared\n"));
+        aside(format_args!("fw: note: digests of {tensors} that changed were dropped, because they were not compared\n"));
     }
     told_digests(digests.ignored, digests.signature_dropped, name);
 }
