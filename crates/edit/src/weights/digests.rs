@@ -75,14 +75,12 @@ pub(super) fn settle(draft: &Draft<'_>, options: &WeightsOptions) -> Result<Kept
             None if same_data => stored.of_tensor(place).filter(|_| !is_same).map(|_| own),
             None => is_kept.then_some(own),
         };
+        // A new digest of what was not compared might be one of corrupt data.
+        if is_ignored && wanted.take().is_some() {
+            kept.report.dropped.push(new.name.clone());
+        }
         match is_kept {
-            true if is_ignored => {
-                kept.report.ignored += 1;
-                // A new digest of what was not compared might be one of corrupt data.
-                if wanted.take().is_some() {
-                    kept.report.dropped.push(new.name.clone());
-                }
-            }
+            true if is_ignored => kept.report.ignored += 1,
             true => kept.report.checked += 1,
             false => {}
         }
