@@ -193,7 +193,9 @@ impl Job<'_> {
 fn tell_digests(digests: &DigestsKept, name: &str) {
     if !digests.dropped.is_empty() {
         let tensors = count(digests.dropped.len(), "tensor");
-        aside(format_args!("fw: note: digests of {tensors} that changed were dropped, because they were not compared\n"));
+        aside(format_args!(
+            "fw: note: digests of {tensors} that changed were dropped, because they were not compared\n"
+        ));
     }
     told_digests(digests.ignored, digests.signature_dropped, name);
 }

@@ -87,8 +87,8 @@ fn models() -> tempfile::TempDir {
         let mut tensors = MemoryTensors::new();
         let mut push = |name: &str, shape: &[u64], change: f32| {
             let count = shape.iter().product::<u64>();
-            let values = (0..count).flat_map(|place| (place as f32 / 8.0 + 0.1 + change).to_le_bytes()).collect();
-            tensors.push(name, DType::Float32, shape, values).expect("a tensor");
+            let values = (0..count).flat_map(|place| (place as f32 / 8.0 + 0.1 + change).to_le_bytes());
+            tensors.push(name, DType::Float32, shape, values.collect::<Vec<u8>>()).expect("a tensor");
         };
         push("embed.weight", &[8, 2], 0.0);
         for layer in 0..2 {
