@@ -14,8 +14,7 @@ use framewright::edit::{
     ReplaceOptions, ReplaceReport, SubsetReport, Target, WeightsOptions,
 };
 use framewright::report::visible;
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,6 +35,7 @@ pub(crate) fn rename(args: &Rename) -> Result<Outcome> {
             done: format!("{} of {} renamed", report.renamed.len(), count(report.tensors, "tensor")),
             notes: report.unused_rules.iter().map(|rule| format!("no tensor has a name for {rule}")).collect(),
             outcome: Outcome::Fine,
+            json: json!(report),
         },
     )
 }
@@ -52,6 +52,7 @@ pub(crate) fn subset(args: &Subset) -> Result<Outcome> {
             done: format!("{} of {}", report.tensors, count(report.tensors + report.left_out, "tensor")),
             notes: unused(&report.unused_patterns),
             outcome: Outcome::Fine,
+            json: json!(report),
         },
     )
 }
@@ -82,6 +83,7 @@ pub(crate) fn replace(args: &Replace) -> Result<Outcome> {
                 done: format!("{} ({old}) is {} ({new})", visible(&before.name), visible(&after.name)),
                 notes: Vec::new(),
                 outcome: Outcome::Fine,
+                json: json!(report),
             }
         },
     );
@@ -115,6 +117,7 @@ pub(crate) fn cast(args: &Cast) -> Result<Outcome> {
                 done: cast_text(report),
                 notes,
                 outcome: if is_lossy { Outcome::Lossy } else { Outcome::Fine },
+                json: json!(report),
             }
         },
     )
@@ -136,10 +139,12 @@ struct Told<'r> {
     done: String,
     notes: Vec<String>,
     outcome: Outcome,
+    /// Everything, for programs.
+    json: Value,
 }
 
 impl Job<'_> {
-    fn run<R: Serialize>(
+    fn run<R>(
         &self,
         change: impl FnOnce(&edit::Input<'_>, Target<'_>, WeightsOptions) -> Result<R, EditError>,
         told: impl FnOnce(&R) -> Told<'_>,
@@ -152,7 +157,7 @@ impl Job<'_> {
         })
     }
 
-    fn changed<R: Serialize>(
+    fn changed<R>(
         &self,
         input: &Input,
         align: Option<HeaderAlignment>,
@@ -171,7 +176,7 @@ impl Job<'_> {
         let (name, is_json) = (called(output, input), self.changed.common.json);
         let told = told(&report);
         if is_json && !is_pipe(output) {
-            let mut json = json!(report);
+            let mut json = told.json;
             json["losses"] = json!(Loss::grouped(told.losses));
             json["file"] = name.into();
             print_report(self.command, true, json)?;
