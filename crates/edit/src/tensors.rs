@@ -168,8 +168,9 @@ impl TensorFile for Picked {
         self.files.first().map(|file| file.alignment()).unwrap_or_default()
     }
 
+    // Nobody chose the order of several files.
     fn has_order(&self) -> bool {
-        self.whole().is_none_or(TensorFile::has_order)
+        self.files.len() < 2 && self.whole().is_none_or(TensorFile::has_order)
     }
 }
 

@@ -158,7 +158,7 @@ fn cast() {
     for end in ["bt", "safetensors"] {
         let run = fw(at, &format!("cast m.{end} -o half.{end} --as f16"));
         let notes = "fw: note: not floats of whole bytes, so not cast: 1 tensor\nfw: note: 1 element beyond the range of f16 became infinite or NaN\n";
-        assert_eq!((run.code, run.err), (3, format!("{notes}{DROPPED}")));
+        assert_eq!((run.code, &run.err), (3, &format!("{notes}{DROPPED}")));
         let table = "\
 tensor  from     to       max error  rms error  overflow  underflow  nan
 embed   float32  float16   4.883e-5   4.228e-5         1          0    0
