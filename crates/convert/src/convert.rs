@@ -132,16 +132,15 @@ fn written(
         found.extend(larger.map(|tensor| Loss::new(Feature::ShardSize, Some(tensor.name.clone()), what.clone())));
     }
     let meter = Meter::after(options, done.digests.bytes, done.bytes);
-    let mut run = Run { work: Work { source, target: &target, input, options, meter }, output };
+    let mut run = Run { work: Work { source, target: &target, input, options, meter, is_copied: true } };
     if let [_] = &groups[..] {
-        if run.copy_whole()? {
-            done.transport = Transport::Copied;
-        } else {
-            found.extend(run.write(None, output)?);
-        }
+        found.extend(run.write(None, output)?);
         done.files.push(output.to_owned());
     } else {
         run.write_shards(&groups, &stale, &mut done)?;
+    }
+    if run.work.is_copied {
+        done.transport = Transport::Copied;
     }
     // Only now: until here the old files were the output.
     done.removed = stale.remove(&done.files)?;

@@ -73,7 +73,7 @@ pub use format::Format;
 pub use formats::{detect, open, open_source, open_with};
 pub use loss::{Feature, Loss, LossGroup};
 pub use memory::MemoryTensors;
-pub use model::{Attributes, Block, Entry, Pieces, TensorFile, Unreadable};
+pub use model::{Attributes, Entry, Located, Pieces, TensorFile, Unreadable};
 pub use numpy::npy_header;
 pub use options::{
     Codecs, ConvertOptions, Converted, DigestsDone, Existing, MessageBounds, Missing, NanBits, Progress, ProgressFn,

@@ -1,13 +1,13 @@
 //! A file of named tensors, whatever its format.
 
 use crate::{ConvertError, Format, Loss};
+use fw_bintensors::HeaderAlignment;
 use fw_bytes::Span;
 use fw_source::FileSource;
 use fw_tensor::{DType, Selection, SlicePlan};
 use serde::Serialize;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,9 +106,9 @@ pub trait TensorFile: Send + Sync {
         &[]
     }
 
-    /// The tensors as one block of the open file: they lie there as they are, in order and without gaps, and nothing but
-    /// their reader vouches for them.
-    fn block(&self) -> Option<Block<'_>> {
+    /// Where the data of a tensor lies, as it is, in a file that is open: a copy of that tensor can be left to the system. Nothing but
+    /// its reader vouches for it.
+    fn located(&self, _index: usize) -> Option<Located<'_>> {
         None
     }
 
@@ -122,6 +122,11 @@ pub trait TensorFile: Send + Sync {
     fn index_digests(&self) -> &BTreeMap<String, String> {
         const NONE: &BTreeMap<String, String> = &BTreeMap::new();
         NONE
+    }
+
+    /// Where the data begins, in a file that was written with a wider alignment than its format needs.
+    fn alignment(&self) -> HeaderAlignment {
+        HeaderAlignment::default()
     }
 
     /// Whether a tensor that is read as a whole is compared with a digest on the way.
@@ -180,24 +185,30 @@ pub trait TensorFile: Send + Sync {
     }
 }
 
-/// The data of all tensors of a file.
+/// The data of a tensor in an open file.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Block<'a> {
+pub struct Located<'a> {
     /// The open file.
-    pub file: &'a File,
-    /// The bytes that the tensors fill.
+    pub file: &'a FileSource,
+    /// Its bytes.
     pub span: Span,
 }
 
-/// The block of tensors that were proved to lie one after the other in `source`, where that is a file.
-pub(crate) fn block_of<'a>(source: &'a dyn Any, entries: &[Entry]) -> Option<Block<'a>> {
-    let file = source.downcast_ref::<FileSource>()?.file();
-    let span = match (entries.first().and_then(|entry| entry.span), entries.last().and_then(|entry| entry.span)) {
-        (Some(first), Some(last)) => Span::new(first.start, last.end),
-        _ => Span::default(),
-    };
-    Some(Block { file, span })
+impl<'a> Located<'a> {
+    /// The data of an entry whose span is one of `source`, where that is a file.
+    pub(crate) fn of(source: &'a dyn Any, entry: Option<&Entry>) -> Option<Self> {
+        Some(Self { file: source.downcast_ref::<FileSource>()?, span: entry?.span? })
+    }
+}
+
+/// The alignment that a file was written with, by where its data begins and how many bytes of its header are padding: a format pads to
+/// eight bytes by itself.
+pub(crate) fn alignment_of(data_start: u64, padding: u64) -> HeaderAlignment {
+    // A power of two that divides the start; zero has no lowest bit.
+    let widest = (data_start & data_start.wrapping_neg()).min(1 << 20);
+    let asked_for = if padding < 8 { None } else { HeaderAlignment::new(widest) };
+    asked_for.unwrap_or_default()
 }
 
 /// Part of data at hand.

@@ -17,7 +17,7 @@ pub struct ConvertOptions {
     pub format: Option<Format>,
     /// Split the output into files of at most so many bytes of data, with an index beside them.
     pub max_shard_size: Option<u64>,
-    /// Where the data of a BinTensors file begins.
+    /// Where the data of a BinTensors or safetensors file begins.
     pub align: HeaderAlignment,
     /// Keep digests of tensors, and of all of them together, in a BinTensors or safetensors file.
     pub tensor_digests: Option<Algorithm>,
@@ -264,9 +264,9 @@ pub struct Converted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Transport {
-    /// Tensor by tensor.
+    /// Through this process, some tensors at least.
     Streamed,
-    /// As one block behind a new header, by the system's own file copy where it has one.
+    /// As bytes behind a new header, by the system's own file copy where it has one.
     Copied,
 }
 

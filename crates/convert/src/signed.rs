@@ -7,7 +7,7 @@ use crate::model::TensorFile;
 use crate::shards::sign_index;
 use crate::sign::{PublicKey, SigningKey};
 use crate::{ConvertError, ConvertOptions, Converted, DigestsDone, Existing, Format, Progress, Transport};
-use fw_bintensors::{Manifest, ReadOptions};
+use fw_bintensors::{HeaderAlignment, Manifest, ReadOptions};
 use std::path::Path;
 
 /// Signs a BinTensors or safetensors file, or an index of shards: digests of all tensors, the digest of their manifest and its
@@ -56,6 +56,9 @@ pub fn sign(
     let file = format.open(input, &ReadOptions::default()).map_err(in_input)?;
     check_manifest(&*file).map_err(in_input)?;
     let mut options = options.clone();
+    if options.align == HeaderAlignment::default() {
+        options.align = file.alignment();
+    }
     (options.format, options.sign_with) = (Some(format), Some(key.clone()));
     if fw_source::same_file(input, output) {
         options.existing = Existing::Replace;

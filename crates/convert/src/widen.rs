@@ -1,8 +1,9 @@
 //! Tensors as `float32`, where that is exact: for programs that have no types of eight bits or fewer.
 
-use crate::model::{Attributes, Block, Entry, Pieces, TensorFile, Unreadable, cut};
+use crate::model::{Attributes, Entry, Pieces, TensorFile, Unreadable, cut};
 use crate::value::{Scalar, scalars};
 use crate::{ConvertError, Format, Loss};
+use fw_bintensors::HeaderAlignment;
 use fw_tensor::{DType, Selection, TensorError};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -148,8 +149,8 @@ impl TensorFile for AsFloat32<'_> {
         self.inner.unreadable()
     }
 
-    fn block(&self) -> Option<Block<'_>> {
-        None
+    fn alignment(&self) -> HeaderAlignment {
+        self.inner.alignment()
     }
 
     fn has_order(&self) -> bool {

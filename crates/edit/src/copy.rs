@@ -6,8 +6,8 @@ use crate::meter::Meter;
 use crate::name::Names;
 use crate::output::Output;
 use crate::target::{Existing, Input, check_format, check_output};
-use crate::tensors::{Picked, opened, write_to};
-use fw_convert::{Format, Loss};
+use crate::tensors::{Picked, Writing, opened, write_to};
+use fw_convert::{Format, Loss, StoredUse};
 use fw_look::{Catalog, FileRecord};
 use fw_query::{Item, OneObject, Record, Where, WholeRecord};
 use fw_source::{FileSource, ReadAt, Watch};
@@ -28,6 +28,8 @@ pub struct CopyOptions {
     pub unit: Unit,
     /// What to do with files that exist.
     pub existing: Existing,
+    /// What to do with the digests that files keep of tensors; objects of messages have digests of their own.
+    pub stored: StoredUse,
     /// Is told how much is written.
     pub watch: Watch,
 }
@@ -50,6 +52,13 @@ impl CopyOptions {
     #[must_use]
     pub const fn with_existing(mut self, existing: Existing) -> Self {
         self.existing = existing;
+        self
+    }
+
+    /// Chooses what to do with the digests that files keep of tensors.
+    #[must_use]
+    pub const fn with_stored(mut self, stored: StoredUse) -> Self {
+        self.stored = stored;
         self
     }
 
@@ -88,6 +97,10 @@ pub struct CopyReport {
     pub selected_objects: usize,
     /// What the format could not keep.
     pub losses: Vec<Loss>,
+    /// Tensors whose digests were carried along without a look, because that was asked for.
+    pub ignored_digests: usize,
+    /// Whether a file was signed, and the result is not: it has other tensors.
+    pub signature_dropped: bool,
 }
 
 /// One file of a result.
@@ -328,7 +341,7 @@ fn copy_tensors(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Resu
         let message = format!("{}: {} files cannot be appended to", input.name, input.format);
         return Err(EditError::refused("not_appendable", message).with_hint("use fw merge to join files"));
     }
-    drop(opened(input)?);
+    drop(opened(input, options.stored)?);
     let catalog = Catalog::open_as(input.path, input.format, input.name)?;
     let record = catalog.record(0)?;
     let mut jobs = Jobs::default();
@@ -344,11 +357,14 @@ fn copy_tensors(input: &Input<'_>, names: &Names, options: &CopyOptions) -> Resu
     for job in jobs {
         names.make_directory(&job.path)?;
         let objects: Vec<usize> = job.parts.iter().flat_map(|part| part.objects.iter().copied()).collect();
-        let (bytes, losses) = write_to(&Picked::open(input, Some(&objects))?, input, &job.path, &meter)?;
+        let picked = Picked::open(input, Some(&objects), options.stored)?;
+        let done = write_to((&picked, picked.is_signed()), input, &job.path, &meter, Writing::of(options.stored))?;
         report.copied_objects += objects.len();
         report.selected_objects += objects.len();
-        report.files.push(WrittenFile { path: job.path, messages: 1, objects: objects.len(), bytes });
-        report.losses.extend(losses);
+        report.files.push(WrittenFile { path: job.path, messages: 1, objects: objects.len(), bytes: done.bytes });
+        report.losses.extend(done.losses);
+        report.ignored_digests += done.ignored;
+        report.signature_dropped |= done.signature_dropped;
     }
     Ok(report)
 }

@@ -92,7 +92,10 @@ impl EditError {
             Self::Query(error) => error.hint(),
             Self::Refused { hint, .. } => hint.as_deref(),
             Self::At { error, .. } => error.hint(),
-            Self::File(_) => None,
+            Self::File(error) => match error.code() {
+                "checksum_mismatch" | "manifest_mismatch" => Some(NOT_THE_SAME),
+                _ => None,
+            },
         }
     }
 
@@ -165,6 +168,10 @@ impl From<LookError> for EditError {
     }
 }
 
+/// What to do about data that differs from its digest.
+const NOT_THE_SAME: &str =
+    "the data was changed after its digest was made: get the file again, or add --ignore-digests to go on all the same";
+
 /// Codes of what is found in files, whatever was asked for.
 const OF_FILES: &[&str] = &[
     "no_message",
@@ -172,5 +179,6 @@ const OF_FILES: &[&str] = &[
     "not_a_tensor",
     "conflicting_key",
     "conflicting_tensor",
+    "tensor_not_found",
     "accuracy_not_reached",
 ];

@@ -1,5 +1,5 @@
-//! Changing tensor files: keys are set, messages and objects copied, merged, split and put in order, objects coded anew. The
-//! command line and the bindings share this crate.
+//! Changing tensor files: keys are set, messages and objects copied, merged, split and put in order, objects coded anew, tensors of
+//! checkpoints renamed, chosen, replaced and cast. The command line and the bindings share this crate.
 //!
 //! What needs no decode is not decoded: object frames of Tensogram messages and data of other files move as they are, in bounded
 //! memory, with their digests and masks. Every output is written whole or not at all, also when it replaces its own input.
@@ -38,6 +38,7 @@ mod recode; // objects through other codecs
 mod reshuffle; // everything found at the start of a message
 mod set; // keys
 mod split; // one file per object
+mod weights; // tensors of checkpoints
 
 pub use copy::{CopyOptions, CopyReport, Unit, WrittenFile, copy, copy_to_stream};
 pub use error::{EditError, Result};
@@ -48,3 +49,8 @@ pub use reshuffle::{ReshuffleOptions, ReshuffleReport, reshuffle};
 pub use set::{Change, Edit, SetOptions, SetReport, set};
 pub use split::{SplitOptions, SplitReport, split};
 pub use target::{Existing, Input, Target, check_output};
+pub use weights::{
+    CastError, CastOptions, CastReport, CastTensor, CastType, Choice, DigestsKept, Layers, Misfit, RenameReport,
+    RenameRule, Renamed, ReplaceOptions, ReplaceReport, Replaced, SubsetReport, WeightsOptions, cast, rename, replace,
+    subset,
+};

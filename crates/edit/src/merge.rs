@@ -5,8 +5,8 @@ use crate::messages::Messages;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::target::{Existing, Input, Target, check_format, check_output};
-use crate::tensors::{Picked, opened, write_to};
-use fw_convert::{Format, Loss, TensorFile};
+use crate::tensors::{Picked, Writing, opened, write_tensors, write_to};
+use fw_convert::{Format, Loss, StoredUse, TensorFile};
 use fw_look::Catalog;
 use fw_query::Where;
 use fw_source::{FileSource, Watch};
@@ -40,6 +40,8 @@ pub struct MergeOptions {
     pub strategy: Option<Strategy>,
     /// Fixed provenance for messages of different ones, for reproducible output.
     pub provenance: Option<Provenance>,
+    /// What to do with the digests that files keep of tensors; objects of messages have digests of their own.
+    pub stored: StoredUse,
     /// Is told how much is written.
     pub watch: Watch,
 }
@@ -55,6 +57,13 @@ impl MergeOptions {
     #[must_use]
     pub const fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
         self.strategy = strategy;
+        self
+    }
+
+    /// Chooses what to do with the digests that files keep of tensors.
+    #[must_use]
+    pub const fn with_stored(mut self, stored: StoredUse) -> Self {
+        self.stored = stored;
         self
     }
 
@@ -84,6 +93,10 @@ pub struct MergeReport {
     pub dropped: Vec<Dropped>,
     /// What the format could not keep.
     pub losses: Vec<Loss>,
+    /// Tensors whose digests were carried along without a look, because that was asked for.
+    pub ignored_digests: usize,
+    /// Whether a file was signed, and the result is not: it has other tensors.
+    pub signature_dropped: bool,
 }
 
 /// A value, or a tensor, that is not in the result.
@@ -211,7 +224,7 @@ fn merge_tensors(
     let mut texts = Merged::new(options.strategy);
     let (mut json, mut any) = (BTreeSet::new(), false);
     for (number, input) in inputs.iter().enumerate() {
-        let file = opened(input)?;
+        let file = opened(input, options.stored)?;
         let catalog = Catalog::open_as(input.path, input.format, input.name)?;
         report.messages += 1;
         for tensor in catalog.record(0)?.selected(&options.filter) {
@@ -250,11 +263,13 @@ fn merge_tensors(
     let mut picked = Picked::of(first.format, files, places);
     picked.set_metadata(any.then_some(map), json);
     let meter = Meter::new(&options.watch, picked.data_len());
-    let (bytes, losses) = match path {
-        Some(path) => write_to(&picked, first, path, &meter)?,
-        None => crate::tensors::write_tensors(&picked, first, target, &meter)?,
+    let (writing, tensors) = (Writing::of(options.stored), (&picked as &dyn TensorFile, picked.is_signed()));
+    let done = match path {
+        Some(path) => write_to(tensors, first, path, &meter, writing)?,
+        None => write_tensors(tensors, first, target, &meter, writing)?,
     };
-    (report.bytes, report.losses) = (bytes, losses);
+    (report.bytes, report.losses) = (done.bytes, done.losses);
+    (report.ignored_digests, report.signature_dropped) = (done.ignored, done.signature_dropped);
     Ok(report)
 }
 
@@ -266,7 +281,9 @@ fn same_name(name: &str, file: &str) -> EditError {
 impl MergeReport {
     fn new(files: usize, options: &MergeOptions) -> Self {
         let strategy = options.strategy.unwrap_or(Strategy::First);
-        Self { files, messages: 0, objects: 0, bytes: 0, strategy, dropped: Vec::new(), losses: Vec::new() }
+        let (dropped, losses) = (Vec::new(), Vec::new());
+        let (ignored_digests, signature_dropped) = (0, false);
+        Self { files, messages: 0, objects: 0, bytes: 0, strategy, dropped, losses, ignored_digests, signature_dropped }
     }
 }
 

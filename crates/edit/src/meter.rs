@@ -17,6 +17,11 @@ impl Meter {
         Self { watch: watch.clone(), total, done: Cell::new(0) }
     }
 
+    /// The same after work that has told of `done` bytes.
+    pub(crate) fn after(watch: &Watch, done: u64, total: u64) -> Self {
+        Self { done: Cell::new(done), ..Self::new(watch, done.saturating_add(total)) }
+    }
+
     /// So many bytes more are written.
     pub(crate) fn advance(&self, bytes: u64) {
         let done = self.done.get().saturating_add(bytes);

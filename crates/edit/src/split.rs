@@ -7,8 +7,8 @@ use crate::meter::Meter;
 use crate::name::Names;
 use crate::output::Output;
 use crate::target::{Existing, Input};
-use crate::tensors::{Picked, opened, write_to};
-use fw_convert::{Format, Loss};
+use crate::tensors::{Picked, Writing, opened, write_to};
+use fw_convert::{Format, Loss, StoredUse};
 use fw_look::{Catalog, FileRecord};
 use fw_query::{OneObject, Record, Where, WholeRecord};
 use fw_source::Watch;
@@ -25,6 +25,8 @@ pub struct SplitOptions {
     pub filter: Where,
     /// What to do with files that exist; they are not appended to.
     pub existing: Existing,
+    /// What to do with the digests that files keep of tensors; objects of messages have digests of their own.
+    pub stored: StoredUse,
     /// Is told how much is written.
     pub watch: Watch,
 }
@@ -40,6 +42,13 @@ impl SplitOptions {
     #[must_use]
     pub const fn with_existing(mut self, existing: Existing) -> Self {
         self.existing = existing;
+        self
+    }
+
+    /// Chooses what to do with the digests that files keep of tensors.
+    #[must_use]
+    pub const fn with_stored(mut self, stored: StoredUse) -> Self {
+        self.stored = stored;
         self
     }
 
@@ -61,6 +70,10 @@ pub struct SplitReport {
     pub messages: usize,
     /// What the format could not keep.
     pub losses: Vec<Loss>,
+    /// Tensors whose digests were carried along without a look, because that was asked for.
+    pub ignored_digests: usize,
+    /// Whether a file was signed, and the result is not: it has other tensors.
+    pub signature_dropped: bool,
 }
 
 /// Writes every selected object of every message as a file of its own, with the keys of its message. A message of one object is
@@ -117,7 +130,7 @@ pub fn split(input: &Input<'_>, names: &Names, options: &SplitOptions) -> Result
 }
 
 fn split_tensors(input: &Input<'_>, names: &Names, options: &SplitOptions) -> Result<SplitReport> {
-    drop(opened(input)?);
+    drop(opened(input, options.stored)?);
     let catalog = Catalog::open_as(input.path, input.format, input.name)?;
     let record: FileRecord = catalog.record(0)?;
     let mut parts = Vec::new();
@@ -130,9 +143,12 @@ fn split_tensors(input: &Input<'_>, names: &Names, options: &SplitOptions) -> Re
     let meter = Meter::new(&options.watch, catalog.file_len());
     for (path, object) in parts {
         names.make_directory(&path)?;
-        let (bytes, losses) = write_to(&Picked::open(input, Some(&[object]))?, input, &path, &meter)?;
-        report.losses.extend(losses);
-        report.files.push(WrittenFile::new(path, 1, 1, bytes));
+        let picked = Picked::open(input, Some(&[object]), options.stored)?;
+        let done = write_to((&picked, picked.is_signed()), input, &path, &meter, Writing::of(options.stored))?;
+        report.losses.extend(done.losses);
+        report.ignored_digests += done.ignored;
+        report.signature_dropped |= done.signature_dropped;
+        report.files.push(WrittenFile::new(path, 1, 1, done.bytes));
     }
     Ok(report)
 }

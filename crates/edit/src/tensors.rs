@@ -1,10 +1,13 @@
-//! Tensors of formats without messages, picked from one file or several, as a file of their own.
+//! Tensors of formats without messages, picked from files, as a file of their own.
 
 use crate::error::{EditError, Result};
 use crate::meter::Meter;
 use crate::target::{Input, Target};
-use fw_bintensors::ReadOptions;
-use fw_convert::{Block, ConvertError, ConvertOptions, Entry, Format, Loss, Pieces, TensorFile, belongs_to};
+use fw_bintensors::{HeaderAlignment, ReadOptions};
+use fw_convert::{
+    ConvertError, ConvertOptions, Entry, Format, Located, Loss, Pieces, StoredUse, TensorFile, belongs_to,
+    stored_digests,
+};
 use fw_tensor::Selection;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -22,15 +25,19 @@ pub(crate) struct Picked {
 
 impl Picked {
     /// Some tensors of a file, with what its metadata says about the file and about them; without `places` all of them.
-    pub(crate) fn open(input: &Input<'_>, places: Option<&[usize]>) -> Result<Self> {
-        let file = opened(input)?;
+    pub(crate) fn open(input: &Input<'_>, places: Option<&[usize]>, stored: StoredUse) -> Result<Self> {
+        Ok(Self::of_file(input.format, opened(input, stored)?, places))
+    }
+
+    /// The same of a file that is open.
+    pub(crate) fn of_file(format: Format, file: Box<dyn TensorFile>, places: Option<&[usize]>) -> Self {
         let (metadata, json) = (file.metadata().cloned(), file.json_keys().clone());
         let all = 0..file.entries().len();
         let places = places.map_or_else(|| all.collect(), <[usize]>::to_vec);
-        let mut picked = Self::of(input.format, vec![file], places.into_iter().map(|place| (0, place)).collect());
+        let mut picked = Self::of(format, vec![file], places.into_iter().map(|place| (0, place)).collect());
         picked.set_metadata(metadata, json);
         picked.drop_strangers();
-        Ok(picked)
+        picked
     }
 
     /// Tensors of several files, without metadata yet.
@@ -43,6 +50,58 @@ impl Picked {
     /// Gives it another text map, of which these keys hold JSON.
     pub(crate) fn set_metadata(&mut self, metadata: Option<BTreeMap<String, String>>, json: BTreeSet<String>) {
         (self.metadata, self.json) = (metadata, json);
+    }
+
+    /// Leaves out all tensors but these, and what is said about the others.
+    pub(crate) fn keep(&mut self, indices: &[usize]) {
+        self.places = indices.iter().filter_map(|index| self.places.get(*index).copied()).collect();
+        self.entries = indices.iter().filter_map(|index| self.entries.get(*index).cloned()).collect();
+        self.drop_strangers();
+    }
+
+    /// Whether a file is signed that tensors are from.
+    pub(crate) fn is_signed(&self) -> bool {
+        self.files.iter().any(|file| stored_digests(&**file).signature().is_some())
+    }
+
+    /// Its text map, to be changed.
+    pub(crate) const fn metadata_mut(&mut self) -> &mut Option<BTreeMap<String, String>> {
+        &mut self.metadata
+    }
+
+    /// What is said about a tensor in the new file.
+    pub(crate) fn entry_mut(&mut self, index: usize) -> Option<&mut Entry> {
+        self.entries.get_mut(index)
+    }
+
+    /// Puts a tensor of another file in the place of one; it keeps its name.
+    pub(crate) fn replace(&mut self, index: usize, file: Box<dyn TensorFile>, place: usize) {
+        let (Some(slot), Some(old), Some(new)) =
+            (self.places.get_mut(index), self.entries.get_mut(index), file.entries().get(place))
+        else {
+            return;
+        };
+        *slot = (self.files.len(), place);
+        let (name, attributes) = (std::mem::take(&mut old.name), std::mem::take(&mut old.attributes));
+        *old = new.clone();
+        (old.name, old.attributes) = (name, attributes);
+        self.files.push(file);
+    }
+
+    /// The files that tensors are from.
+    pub(crate) fn files(&self) -> &[Box<dyn TensorFile>] {
+        &self.files
+    }
+
+    /// The file that a tensor is from, and its place there.
+    pub(crate) fn origin(&self, index: usize) -> Option<(usize, usize)> {
+        self.places.get(index).copied()
+    }
+
+    /// The tensor as the file that it is from describes it.
+    pub(crate) fn source(&self, index: usize) -> Option<&Entry> {
+        let (file, place) = self.origin(index)?;
+        self.files.get(file)?.entries().get(place)
     }
 
     /// Leaves out entries about tensors of its files that are not picked.
@@ -100,20 +159,28 @@ impl TensorFile for Picked {
         file.slice(place, selection)
     }
 
-    fn block(&self) -> Option<Block<'_>> {
-        self.whole()?.block()
+    fn located(&self, index: usize) -> Option<Located<'_>> {
+        let (file, place) = self.place(index).ok()?;
+        file.located(place)
     }
 
+    fn alignment(&self) -> HeaderAlignment {
+        self.files.first().map(|file| file.alignment()).unwrap_or_default()
+    }
+
+    // Nobody chose the order of several files.
     fn has_order(&self) -> bool {
-        self.whole().is_none_or(TensorFile::has_order)
+        self.files.len() < 2 && self.whole().is_none_or(TensorFile::has_order)
     }
 }
 
 /// Opens a file of a format without messages. Arrays that are not tensors would be lost, so that a file with such is refused.
-pub(crate) fn opened(input: &Input<'_>) -> Result<Box<dyn TensorFile>> {
+pub(crate) fn opened(input: &Input<'_>, stored: StoredUse) -> Result<Box<dyn TensorFile>> {
     let file = input.format.open(input.path, &ReadOptions::default())?;
-    // Tensors that are picked from it have another manifest.
-    fw_convert::check_manifest(&*file)?;
+    if stored == StoredUse::Verify {
+        // Tensors that are picked from it have another manifest.
+        fw_convert::check_manifest(&*file)?;
+    }
     if let Some(array) = file.unreadable().first() {
         let message = format!("{}: array {:?}: {}; it cannot be copied", input.name, array.name, array.what);
         return Err(EditError::refused("not_a_tensor", message));
@@ -125,20 +192,52 @@ pub(crate) fn opened(input: &Input<'_>) -> Result<Box<dyn TensorFile>> {
     Ok(file)
 }
 
-/// Writes picked tensors in the format of their file; returns bytes of the file and what could not be kept.
+/// How tensors are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Writing {
+    /// What to do with the digests that files keep of them.
+    pub(crate) stored: StoredUse,
+    /// Where the data begins; where the file that is changed has it when nothing is said.
+    pub(crate) align: Option<HeaderAlignment>,
+}
+
+impl Writing {
+    /// With the data where it begins in the file that is changed.
+    pub(crate) const fn of(stored: StoredUse) -> Self {
+        Self { stored, align: None }
+    }
+}
+
+/// What was written.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Bytes of the file.
+    pub(crate) bytes: u64,
+    /// What could not be kept.
+    pub(crate) losses: Vec<Loss>,
+    /// Tensors whose digests were carried along without a look.
+    pub(crate) ignored: usize,
+    /// The digest of the manifest, where the file has one.
+    pub(crate) manifest: Option<String>,
+    /// Whether a file was signed, and this one is not: its tensors are others.
+    pub(crate) signature_dropped: bool,
+}
+
+/// Writes tensors in their format, maybe of a file that was signed.
 pub(crate) fn write_tensors(
-    picked: &Picked,
+    (tensors, was_signed): (&dyn TensorFile, bool),
     input: &Input<'_>,
     target: Target<'_>,
     meter: &Meter,
-) -> Result<(u64, Vec<Loss>)> {
+    writing: Writing,
+) -> Result<Written> {
     match target.checked(input)? {
-        Some(path) => write_to(picked, input, &path, meter),
+        Some(path) => write_to((tensors, was_signed), input, &path, meter, writing),
         None => {
-            let Target::Stream(sink) = target else { return Ok((0, Vec::new())) };
+            let Target::Stream(sink) = target else { return Ok(Written::default()) };
             let folder = tempfile::tempdir()?;
-            let path = folder.path().join(format!("tensors.{}", input.format.extension()));
-            let written = write_to(picked, input, &path, meter)?;
+            let path = folder.path().join(format!("tensors.{}", tensors.format().extension()));
+            let written = write_to((tensors, was_signed), input, &path, meter, writing)?;
             std::io::copy(&mut std::fs::File::open(&path)?, sink)?;
             Ok(written)
         }
@@ -146,10 +245,29 @@ pub(crate) fn write_tensors(
 }
 
 /// The same to a path that may be written.
-pub(crate) fn write_to(picked: &Picked, input: &Input<'_>, path: &Path, meter: &Meter) -> Result<(u64, Vec<Loss>)> {
-    let mut options = ConvertOptions::new().with_progress(meter.within());
-    options.format = Some(picked.format);
-    let done = fw_convert::write_tensors(picked, input.path, path, &options).map_err(EditError::from)?;
+pub(crate) fn write_to(
+    (tensors, was_signed): (&dyn TensorFile, bool),
+    input: &Input<'_>,
+    path: &Path,
+    meter: &Meter,
+    writing: Writing,
+) -> Result<Written> {
+    let mut options = ConvertOptions::new().with_progress(meter.within()).with_stored(writing.stored);
+    options.format = Some(tensors.format());
+    let held = stored_digests(tensors);
+    if tensors.format().keeps_digests() {
+        // The others begin where they begin.
+        options.align = writing.align.unwrap_or_else(|| tensors.alignment());
+    }
+    let done = fw_convert::write_tensors(tensors, input.path, path, &options).map_err(EditError::from)?;
     meter.advance(done.bytes);
-    Ok((std::fs::metadata(path)?.len(), done.losses))
+    let is_signed = held.signature().is_some() && done.digests.manifest.is_some();
+    let is_same = held.manifest().zip(done.digests.manifest.as_deref()).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
+    Ok(Written {
+        bytes: std::fs::metadata(path)?.len(),
+        losses: done.losses,
+        ignored: done.digests.ignored,
+        manifest: done.digests.manifest,
+        signature_dropped: was_signed && !(is_signed && is_same),
+    })
 }

@@ -1,9 +1,11 @@
 //! Large messages are changed in little memory: payloads never pass through it whole.
 
-use fw_convert::Format;
+use fw_bintensors::{Algorithm, Dtype, PlannedWriter, WriteOptions};
+use fw_convert::{Format, StoredUse};
 use fw_edit::{
-    Change, CopyOptions, Edit, Existing, Input, MergeOptions, Names, ReshuffleOptions, SetOptions, SplitOptions,
-    Target, Unit, copy, merge, reshuffle, set, split,
+    CastOptions, CastType, Change, Choice, CopyOptions, Edit, Existing, Input, MergeOptions, Names, RenameRule,
+    ReplaceOptions, ReshuffleOptions, SetOptions, SplitOptions, Target, Unit, WeightsOptions, cast, copy, merge,
+    rename, replace, reshuffle, set, split, subset,
 };
 use fw_query::Where;
 use fw_tensogram::{EncodeOptions, GlobalMetadata, MetadataMap, Pipe, StreamingEncoder, TensogramFile, Value};
@@ -13,8 +15,60 @@ use std::io::BufWriter;
 #[global_allocator]
 static PEAK: PeakAlloc = PeakAlloc;
 
-/// Two objects of 128 MiB each, streamed to a file.
+/// One test: the memory is that of the process.
 #[test]
+fn large_files_are_changed_in_little_memory() {
+    a_quarter_gibibyte_is_changed_in_eight_mebibytes();
+    checkpoints_are_changed_in_sixteen_mebibytes();
+}
+
+/// Four tensors of 32 MiB each, with digests, which are compared and made anew.
+fn checkpoints_are_changed_in_sixteen_mebibytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.bt");
+    let infos = (0..4).map(|layer| (format!("h.{layer}.w"), Dtype::F32, vec![1u64 << 23]));
+    let options = WriteOptions::new().with_tensor_digests(Algorithm::Sha256);
+    let writer = PlannedWriter::create(&path, infos, &options).unwrap();
+    let piece: Vec<u8> = (0..1u32 << 18).flat_map(|place| (place as f32 / 7.0).to_le_bytes()).collect();
+    for layer in 0..4 {
+        let mut tensor = writer.tensor(&format!("h.{layer}.w")).unwrap();
+        (0..32).for_each(|_| tensor.put(&piece).unwrap());
+        tensor.finish().unwrap();
+    }
+    writer.finish().unwrap();
+    drop(piece);
+    let input = Input { path: &path, format: Format::BinTensors, name: "large.bt" };
+    let out = folder.path().join("out.bt");
+    let target = || Target::File { path: &out, existing: Existing::Replace };
+    let (verify, ignore) = (WeightsOptions::default(), WeightsOptions::default().with_stored(StoredUse::Ignore));
+    let rules = [RenameRule::new("h.*", "z.*").unwrap()];
+    let layers = Choice::default().with_layers("1-2".parse().unwrap());
+    type Work<'a> = (&'static str, Box<dyn Fn() + 'a>);
+    let works: [Work<'_>; 5] = [
+        ("rename", Box::new(|| drop(rename(&input, target(), &rules, &verify).unwrap()))),
+        ("rename --ignore-digests", Box::new(|| drop(rename(&input, target(), &rules, &ignore).unwrap()))),
+        ("subset", Box::new(|| drop(subset(&input, target(), &layers, &verify).unwrap()))),
+        (
+            "replace",
+            Box::new(|| {
+                let from = (&input, Some("h.1.w"));
+                replace(&input, target(), "h.0.w", from, &ReplaceOptions::default()).unwrap();
+            }),
+        ),
+        ("cast", Box::new(|| drop(cast(&input, target(), &CastOptions::new(CastType::BF16, verify.clone())).unwrap()))),
+    ];
+    for (name, work) in works {
+        PEAK.reset_peak_usage();
+        let before = PEAK.current_usage();
+        work();
+        let used = PEAK.peak_usage().saturating_sub(before);
+        // Two processors read at a time; more have more buffers.
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+        assert!(used < threads * (8 << 20), "fw {name} held {used} bytes");
+    }
+}
+
+/// Two objects of 128 MiB each, streamed to a file.
 fn a_quarter_gibibyte_is_changed_in_eight_mebibytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.tgm");

@@ -22,17 +22,36 @@ impl Token {
 
 /// True when the whole of `text` matches. Takes at most the product of the lengths, and no memory.
 pub(crate) fn matches(pattern: &[Token], text: &str) -> bool {
+    walk(pattern, text, |_, _| {})
+}
+
+/// What each `*` stands for when the whole of `text` matches; the first ones take as little as they can.
+pub(crate) fn captures<'t>(pattern: &[Token], text: &'t str) -> Option<Vec<&'t str>> {
+    let mut taken: Vec<&str> = Vec::new();
+    walk(pattern, text, |star, part| {
+        taken.truncate(star);
+        taken.push(part);
+    })
+    .then_some(taken)
+}
+
+/// Matches, and tells of every `*` by its number what it takes, again when it has to take more.
+fn walk<'t>(pattern: &[Token], text: &'t str, mut takes: impl FnMut(usize, &'t str)) -> bool {
     let mut rest = text.chars();
     let mut at = 0;
-    // Where to go on after a mismatch: the last `*`, and the text from where it may take one character more.
-    let mut retry: Option<(usize, std::str::Chars<'_>)> = None;
+    // Where to go on after a mismatch: the last `*`, the text that it begins with, and the text from where it may take one
+    // character more.
+    let mut retry: Option<Star<'_>> = None;
+    let mut stars = 0;
     loop {
         let mut ahead = rest.clone();
         let next = ahead.next();
         match (pattern.get(at), next) {
             (Some(Token::AnyText), _) => {
                 at += 1;
-                retry = Some((at, rest.clone()));
+                takes(stars, "");
+                retry = Some(Star { number: stars, after: at, begin: rest.as_str(), from: rest.clone() });
+                stars += 1;
             }
             (Some(token), Some(c)) if token.takes(c) => {
                 at += 1;
@@ -40,15 +59,26 @@ pub(crate) fn matches(pattern: &[Token], text: &str) -> bool {
             }
             (None, None) => return true,
             _ => {
-                let Some((star, from)) = &mut retry else { return false };
-                if from.next().is_none() {
+                let Some(star) = &mut retry else { return false };
+                if star.from.next().is_none() {
                     return false;
                 }
-                at = *star;
-                rest = from.clone();
+                let len = star.begin.len().saturating_sub(star.from.as_str().len());
+                takes(star.number, star.begin.get(..len).unwrap_or_default());
+                at = star.after;
+                rest = star.from.clone();
             }
         }
     }
+}
+
+/// The last `*` that was met.
+struct Star<'t> {
+    number: usize,
+    /// What follows it in the pattern.
+    after: usize,
+    begin: &'t str,
+    from: std::str::Chars<'t>,
 }
 
 /// Reads the class whose `[` was the first character of `text`: the token and its length, or `None` when no `]` ends

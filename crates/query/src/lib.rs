@@ -58,6 +58,7 @@ mod item; // what answers lookups
 mod record; // a message with several objects as items
 
 mod glob; // `*`, `?`, `[..]`
+mod pattern; // patterns for names
 mod select; // where clauses
 
 mod keys; // `--keys a,b,c`
@@ -71,6 +72,7 @@ pub use item::Item;
 pub use keys::{Keys, leaf_keys};
 pub use number::Number;
 pub use path::{Path, Segment};
+pub use pattern::Pattern;
 pub use record::{MESSAGE_FIELDS, OBJECT_FIELDS, OneObject, Record, WholeRecord};
 pub use select::{Clause, Operator, Where};
 pub use sort::{SortKeys, compare_values};

@@ -22,7 +22,9 @@ pub mod nonblocking; // sources that are awaited
 pub mod remote; // object stores
 mod same_file; // whether two names lead to one file
 mod atomic; // files that appear when they are complete
+mod assembled; // such files of bytes of other files
 
+pub use assembled::AssembledFile;
 pub use atomic::{AtomicFile, TemporaryDirectory, TemporaryFile, remove_temporary_files_on_signals, sync_directory_of};
 pub use buffers::Buffers;
 pub use drive::{drive, drive_all};

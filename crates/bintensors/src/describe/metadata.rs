@@ -209,6 +209,16 @@ impl OwnedMetadata {
         self.len() == 0
     }
 
+    /// Bytes of the header, without the size field.
+    pub fn header_len(&self) -> u64 {
+        self.header.len() as u64
+    }
+
+    /// Bytes of the header before its padding.
+    pub fn body_len(&self) -> u64 {
+        u64::from(self.table.body_len)
+    }
+
     /// Where the data section begins in the file.
     pub fn data_start(&self) -> u64 {
         (self.header.len() as u64).saturating_add(SIZE_LEN as u64)

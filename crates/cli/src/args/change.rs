@@ -1,6 +1,6 @@
 //! What commands that change files may be told.
 
-use super::{Common, Select, Threads};
+use super::{Common, Select, Threads, Trust};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -62,6 +62,8 @@ pub(crate) struct Set {
     #[command(flatten)]
     pub(crate) place: Place,
     #[command(flatten)]
+    pub(crate) trust: Trust,
+    #[command(flatten)]
     pub(crate) common: Common,
 }
 
@@ -91,6 +93,8 @@ pub(crate) struct Copy {
     #[command(flatten)]
     pub(crate) naming: Naming,
     #[command(flatten)]
+    pub(crate) trust: Trust,
+    #[command(flatten)]
     pub(crate) common: Common,
 }
 
@@ -116,6 +120,8 @@ pub(crate) struct Merge {
     /// Overwrite the output if it exists
     #[arg(long, short)]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -146,6 +152,8 @@ pub(crate) struct Split {
     pub(crate) select: Select,
     #[command(flatten)]
     pub(crate) naming: Naming,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     #[command(flatten)]
     pub(crate) common: Common,
 }

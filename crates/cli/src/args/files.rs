@@ -50,7 +50,7 @@ pub(crate) struct Convert {
     /// The format to write
     #[arg(long, value_name = "FORMAT", value_parser = target())]
     pub(crate) to: Option<Target>,
-    /// Align the data of a BinTensors file to N bytes (a power of two, 8 to 1048576)
+    /// Align the data of a BinTensors or safetensors file to N bytes (a power of two, 8 to 1048576)
     #[arg(long, value_name = "N")]
     pub(crate) align: Option<u64>,
     /// Split the output into files of at most SIZE of data, such as 5GB or 500MiB

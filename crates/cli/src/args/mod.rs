@@ -11,6 +11,7 @@ mod output; // where results may go
 mod select; // which messages and objects
 mod sign; // digest, sign, verify
 mod trust; // whether digests are compared
+mod weights; // rename, subset, replace, cast
 
 pub(crate) use about::{Completions, Doctor, Man};
 pub(crate) use change::{Copy, Merge, Place, Recode, Reshuffle, Set, Split, Strategy};
@@ -29,6 +30,7 @@ pub(crate) use look::{
 pub(crate) use select::Select;
 pub(crate) use sign::{Digest as DigestOf, Sign, Verify};
 pub(crate) use trust::Trust;
+pub(crate) use weights::{Cast, Changed, Rename, Replace, Subset, Tensors};
 
 use crate::exit::Voice;
 use clap::{Parser, Subcommand};
@@ -91,6 +93,14 @@ pub(crate) enum Command {
     Reshuffle(Reshuffle),
     /// Re-encode objects, and show the effect on size and values
     Recode(Recode),
+    /// Rename tensors of a checkpoint by patterns
+    Rename(Rename),
+    /// Write some tensors of a checkpoint, chosen by patterns and layers
+    Subset(Subset),
+    /// Replace one tensor of a checkpoint with one from another file
+    Replace(Replace),
+    /// Cast tensors of a checkpoint to f16, bf16, f32 or f8_e4m3, and show the error
+    Cast(Cast),
     /// Compare two tensor files, in any formats
     Diff(Diff),
     /// Print the frames of a struct-frame capture or stream as JSON lines
@@ -141,6 +151,10 @@ impl Command {
             Self::Split(_) => "split",
             Self::Reshuffle(_) => "reshuffle",
             Self::Recode(_) => "recode",
+            Self::Rename(_) => "rename",
+            Self::Subset(_) => "subset",
+            Self::Replace(_) => "replace",
+            Self::Cast(_) => "cast",
             Self::Diff(_) => "diff",
             Self::Decode(_) => "decode",
             Self::Encode(_) => "encode",
@@ -177,6 +191,10 @@ impl Command {
             Self::Split(args) => args.common.json,
             Self::Reshuffle(args) => args.common.json,
             Self::Recode(args) => args.common.json,
+            Self::Rename(args) => args.changed.common.json,
+            Self::Subset(args) => args.changed.common.json,
+            Self::Replace(args) => args.changed.common.json,
+            Self::Cast(args) => args.changed.common.json,
             Self::Diff(args) => args.common.json,
             Self::Decode(args) => args.json,
             Self::Encode(args) => args.json,

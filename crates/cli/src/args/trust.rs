@@ -2,7 +2,7 @@
 
 use crate::exit::aside;
 use clap::Args;
-use framewright::convert::{TensorFile, check_spelling, stored_digests};
+use framewright::convert::{StoredUse, TensorFile, check_spelling, stored_digests};
 use framewright::report::visible;
 
 /// Whether digests are compared.
@@ -14,6 +14,11 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
+    /// What the library is told.
+    pub(crate) const fn stored(&self) -> StoredUse {
+        if self.ignore_digests { StoredUse::Ignore } else { StoredUse::Verify }
+    }
+
     /// Says so, where that makes a difference; JSON has a key for it.
     pub(crate) fn tell(file: &dyn TensorFile, name: &str, json: bool) {
         if !json {

@@ -1,5 +1,6 @@
 //! `fw copy`: selected messages and objects into files.
 
+use super::weights::told_digests;
 use super::{print_done, print_report};
 use crate::args::Copy;
 use crate::change::{existing, is_pipe, note_nothing, report_losses, source};
@@ -25,6 +26,7 @@ fn copied(args: &Copy, input: &Input) -> Result<Outcome> {
     let options = CopyOptions::new(args.select.filter())
         .with_unit(unit)
         .with_existing(existing(args.naming.force, args.append))
+        .with_stored(args.trust.stored())
         .with_watch(progress.watch(input.name()));
     let source = source(input)?;
     if is_pipe(Some(&args.output)) {
@@ -47,6 +49,7 @@ fn copied(args: &Copy, input: &Input) -> Result<Outcome> {
     let outcome = report_losses(&done.losses);
     if !args.common.json {
         note_others(&done);
+        told_digests(done.ignored_digests, done.signature_dropped, input.name());
     }
     if args.common.json {
         let mut report = json!(done);

@@ -1,5 +1,6 @@
 //! `fw merge`: many files into one.
 
+use super::weights::told_digests;
 use super::{print_done, print_report};
 use crate::args::{Merge, Strategy};
 use crate::change::{existing, is_pipe, note_nothing, report_losses, source};
@@ -39,7 +40,8 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
     });
     let progress = Arc::new(Progress::bytes());
     let watch = progress.watch(&args.output.display().to_string());
-    let options = MergeOptions::new(args.select.filter()).with_strategy(strategy).with_watch(watch);
+    let options = MergeOptions::new(args.select.filter()).with_strategy(strategy).with_stored(args.trust.stored());
+    let options = options.with_watch(watch);
     let sources = inputs.iter().map(source).collect::<Result<Vec<_>>>()?;
     let done = if is_pipe(Some(&args.output)) {
         let mut sink = stdout().lock();
@@ -56,6 +58,10 @@ fn merged(args: &Merge, inputs: &[Input]) -> Result<Outcome> {
     for dropped in &done.dropped {
         let what = if dropped.tensor { "tensor" } else { "value" };
         aside(format_args!("fw: {}: the {what} of {} was dropped\n", visible(&dropped.key), dropped.file));
+    }
+    if !args.common.json {
+        let names: Vec<&str> = inputs.iter().map(Input::name).collect();
+        told_digests(done.ignored_digests, done.signature_dropped, &names.join(", "));
     }
     let outcome = report_losses(&done.losses);
     if args.common.json && !is_pipe(Some(&args.output)) {

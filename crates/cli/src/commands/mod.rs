@@ -38,6 +38,7 @@ mod summary;
 mod tour;
 mod validate;
 mod verify;
+mod weights;
 
 use crate::args::{Command, Store};
 use crate::exit::{self, Outcome, Usage};
@@ -83,6 +84,10 @@ pub(crate) fn run(command: &Command) -> Result<Outcome> {
         Command::Split(args) => split::run(args),
         Command::Reshuffle(args) => reshuffle::run(args),
         Command::Recode(args) => recode::run(args),
+        Command::Rename(args) => weights::rename(args),
+        Command::Subset(args) => weights::subset(args),
+        Command::Replace(args) => weights::replace(args),
+        Command::Cast(args) => weights::cast(args),
         Command::Diff(args) => args.threads.within(|| diff::run(args)),
         Command::Decode(args) => decode::run(args),
         Command::Encode(args) => encode::run(args),

@@ -1,5 +1,6 @@
 //! `fw set`: keys of messages, objects and files.
 
+use super::weights::told_digests;
 use super::{print_done, print_report};
 use crate::args::Set;
 use crate::change::{called, is_pipe, note_nothing, report_losses, source, with_target};
@@ -21,7 +22,10 @@ pub(crate) fn run(args: &Set) -> Result<Outcome> {
 
 fn changed(args: &Set, changes: &[Change], input: &Input) -> Result<Outcome> {
     let progress = Arc::new(Progress::bytes());
-    let options = SetOptions::default().with_whole_messages(args.messages).with_watch(progress.watch(input.name()));
+    let options = SetOptions::default()
+        .with_whole_messages(args.messages)
+        .with_stored(args.trust.stored())
+        .with_watch(progress.watch(input.name()));
     let source = source(input)?;
     let output = args.output.as_deref();
     let done = with_target(&args.file, input, output, args.place, |target| set(&source, target, changes, &options))?;
@@ -31,6 +35,9 @@ fn changed(args: &Set, changes: &[Change], input: &Input) -> Result<Outcome> {
     }
     for key in &done.missing_keys {
         aside(format_args!("fw: note: no selected object has the key {key}\n"));
+    }
+    if !args.common.json {
+        told_digests(done.ignored_digests, done.signature_dropped, input.name());
     }
     let name = called(output, input);
     let outcome = report_losses(&done.losses);

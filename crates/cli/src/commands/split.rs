@@ -1,6 +1,7 @@
 //! `fw split`: one file per object.
 
 use super::copy::{line, names};
+use super::weights::told_digests;
 use super::{print_done, print_report};
 use crate::args::Split;
 use crate::change::{existing, note_nothing, report_losses, source};
@@ -23,12 +24,16 @@ fn parted(args: &Split, input: &Input) -> Result<Outcome> {
     let progress = Arc::new(Progress::bytes());
     let options = SplitOptions::new(args.select.filter())
         .with_existing(existing(args.naming.force, false))
+        .with_stored(args.trust.stored())
         .with_watch(progress.watch(input.name()));
     let source = source(input)?;
     let done = split(&source, &names, &options)?;
     progress.clear();
     if done.files.is_empty() {
         note_nothing([input], &options.filter, args.common.json);
+    }
+    if !args.common.json {
+        told_digests(done.ignored_digests, done.signature_dropped, input.name());
     }
     let outcome = report_losses(&done.losses);
     if args.common.json {

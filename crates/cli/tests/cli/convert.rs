@@ -78,7 +78,10 @@ fn refusals() {
             "convert f32_hash.tgm f32_hash.tgm",
             "fw: f32_hash.tgm: input and output are the same file; name another output\n",
         ),
-        ("convert f32_hash.tgm x.npz --align 64", "fw: alignment is for BinTensors files; the output is npz\n"),
+        (
+            "convert f32_hash.tgm x.npz --align 64",
+            "fw: alignment is for BinTensors or safetensors files; the output is npz\n",
+        ),
         (
             "convert f32_hash.tgm x.npz --digests sha1",
             "fw: keeping digests is for BinTensors or safetensors files; the output is npz\n",

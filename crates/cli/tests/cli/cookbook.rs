@@ -1,6 +1,8 @@
-//! Every command of `docs/cookbook.md` and of the tables of `docs/cli.md` runs, and prints what the page says.
+//! Every command of `docs/cookbook.md`, `docs/weights.md` and of the tables of `docs/cli.md` runs, and prints what the page says.
 
 use super::{fine, remote};
+use framewright::convert::{ConvertOptions, Format, MemoryTensors, write_tensors};
+use framewright::tensor::DType;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -53,8 +55,71 @@ fn cooked(folder: &Path, line: &str) -> std::process::Output {
     let program = Path::new(env!("CARGO_BIN_EXE_fw")).parent().expect("a folder").display().to_string();
     let path = format!("{program}:{}", std::env::var("PATH").unwrap_or_default());
     let mut bash = Command::new("bash");
-    bash.args(["-c", line]).current_dir(folder).env("PATH", path).env("COLUMNS", "80").env_remove("FW_THREADS");
+    bash.args(["-ec", line]).current_dir(folder).env("PATH", path).env("COLUMNS", "80").env_remove("FW_THREADS");
     bash.stdin(Stdio::null()).output().expect("bash runs")
+}
+
+/// Runs a recipe, and compares what it prints.
+fn cook(folder: &Path, recipe: &Recipe) {
+    // A file that grows is watched until somebody has seen enough.
+    let mut line = recipe.command.trim().replace("tail -c +1 -f ", "timeout 2 tail -c +1 -f ");
+    let server;
+    if line.contains("https://example.org") {
+        let Some(found) = remote::Server::files(folder) else {
+            remote::skip();
+            return;
+        };
+        server = found;
+        line = line.replace("https://example.org", &format!("http://{}", server.1));
+    }
+    let output = cooked(folder, &line);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(recipe.code()), "{}: {line}\n{out}{err}", recipe.title);
+    if let Some(expected) = &recipe.output {
+        assert_eq!(out, expected.as_str(), "{}: {line}", recipe.title);
+    }
+}
+
+/// A model of two layers, and one that was made from it.
+fn models() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, change) in [("model.safetensors", 0.0f32), ("tuned.safetensors", 0.25)] {
+        let mut tensors = MemoryTensors::new();
+        let mut push = |name: &str, shape: &[u64], change: f32| {
+            let count = shape.iter().product::<u64>();
+            let values = (0..count).flat_map(|place| (place as f32 / 8.0 + 0.1 + change).to_le_bytes());
+            tensors.push(name, DType::Float32, shape, values.collect::<Vec<u8>>()).expect("a tensor");
+        };
+        push("embed.weight", &[8, 2], 0.0);
+        for layer in 0..2 {
+            push(&format!("model.layers.{layer}.attn.weight"), &[4, 4], change);
+            push(&format!("model.layers.{layer}.norm.weight"), &[7], 0.0);
+        }
+        push("model.norm.weight", &[16], 0.0);
+        push("head.weight", &[2, 16], 0.0);
+        tensors.set_metadata("notes", "made by a test");
+        let mut options = ConvertOptions::new();
+        options.format = Some(Format::SafeTensors);
+        write_tensors(&tensors, "memory", folder.path().join(name), &options).expect("written");
+    }
+    folder
+}
+
+/// The recipes for checkpoints, from top to bottom.
+#[test]
+fn weights() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/weights.md"));
+    let recipes = recipes(&page.expect("the page"));
+    assert!(recipes.len() >= 18, "{recipes:#?}");
+    let folder = models();
+    for recipe in recipes {
+        cook(folder.path(), &recipe);
+    }
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(read("joined.safetensors") == read("merged.safetensors"));
+    for name in ["renamed.bt", "small.safetensors", "swapped.safetensors", "half.safetensors", "model.safetensors"] {
+        fine(folder.path(), &format!("validate {name} --mode full"));
+    }
 }
 
 /// Issue after issue, people ask for these sixteen things.
@@ -65,25 +130,8 @@ fn sixteen_tasks_are_one_command_each() {
     assert_eq!(recipes.len(), 16, "{recipes:#?}");
     let folder = kitchen();
     for recipe in recipes {
-        let mut line = recipe.command.trim().to_owned();
-        assert_eq!(line.lines().count(), 1, "{}: one command", recipe.title);
-        // A file that grows is watched until somebody has seen enough.
-        line = line.replace("tail -c +1 -f ", "timeout 2 tail -c +1 -f ");
-        let server;
-        if line.contains("https://example.org") {
-            let Some(found) = remote::Server::files(folder.path()) else {
-                remote::skip();
-                continue;
-            };
-            server = found;
-            line = line.replace("https://example.org", &format!("http://{}", server.1));
-        }
-        let output = cooked(folder.path(), &line);
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.status.code(), Some(recipe.code()), "{}: {line}\n{out}{err}", recipe.title);
-        if let Some(expected) = &recipe.output {
-            assert_eq!(out, expected.as_str(), "{}: {line}", recipe.title);
-        }
+        assert_eq!(recipe.command.trim().lines().count(), 1, "{}: one command", recipe.title);
+        cook(folder.path(), &recipe);
     }
     let at = |name: &str| folder.path().join(name);
     let read = |name: &str| std::fs::read(at(name)).unwrap_or_else(|error| panic!("{name}: {error}"));

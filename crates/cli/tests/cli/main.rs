@@ -8,6 +8,7 @@ mod convert;
 mod cookbook;
 mod copies;
 mod defects;
+mod edits;
 mod failures;
 mod generate;
 mod gguf;

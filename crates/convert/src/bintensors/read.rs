@@ -1,8 +1,8 @@
 //! An open BinTensors file. Carried element types appear as what they are.
 
-use crate::model::{Block, Entry, Pieces, TensorFile, block_of, slice_range, stream_range};
+use crate::model::{Entry, Located, Pieces, TensorFile, alignment_of, slice_range, stream_range};
 use crate::{ConvertError, Format, attributes};
-use fw_bintensors::{DTYPE_KEY_PREFIX, ReadOptions, Reader, SHAPE_KEY_PREFIX, logical};
+use fw_bintensors::{DTYPE_KEY_PREFIX, HeaderAlignment, ReadOptions, Reader, SHAPE_KEY_PREFIX, logical};
 use fw_source::ReadAt;
 use fw_tensor::Selection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,8 +60,13 @@ impl<S: ReadAt + Send + Sync + 'static> TensorFile for BinTensorsFile<S> {
         &self.json_keys
     }
 
-    fn block(&self) -> Option<Block<'_>> {
-        block_of(self.reader.source(), &self.entries)
+    fn located(&self, index: usize) -> Option<Located<'_>> {
+        Located::of(self.reader.source(), self.entries().get(index))
+    }
+
+    fn alignment(&self) -> HeaderAlignment {
+        let header = self.reader.metadata();
+        alignment_of(header.data_start(), header.header_len().saturating_sub(header.body_len()))
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

@@ -1,12 +1,11 @@
 //! BinTensors files, planned and written.
 
 use super::BinTensors;
-use crate::contract::{Carried, Head, MetadataPlace, Storage, Takes, Writable};
-use crate::contract::{Output, Planned, Target};
+use crate::contract::{Carried, MetadataPlace, Output, Planned, Storage, Takes, Writable};
 use crate::loss::Item;
 use crate::model::Entry;
-use crate::{ConvertError, ConvertOptions, Loss};
-use fw_bintensors::{Dtype, Plan, PlannedWriter, Shape, WriteOptions, carry};
+use crate::{ConvertError, Loss};
+use fw_bintensors::{Dtype, Plan, Shape, WriteOptions, carry};
 use std::collections::HashMap;
 
 impl Writable for BinTensors {
@@ -45,27 +44,12 @@ impl Writable for BinTensors {
         Takes { alignment: true, digests: true, shards: true }
     }
 
-    fn head(&self, target: &Target, options: &ConvertOptions) -> Result<Option<Head>, ConvertError> {
-        let mut write_options = WriteOptions::new().with_align(options.align);
-        write_options.metadata = target.metadata_of(None);
-        let tensors = target.group(None);
-        let plan = Plan::new(infos(&tensors), &write_options)?;
-        let order = places(&plan, &tensors);
-        Ok(Some(Head { bytes: plan.head().to_vec(), order, data_len: plan.data_len() }))
-    }
-
     fn write(&self, output: &mut Output<'_, '_>) -> Result<Vec<Loss>, ConvertError> {
-        let options = output.options();
-        let mut write_options = WriteOptions::new().with_align(options.align);
-        write_options.metadata = output.metadata();
+        let mut options = WriteOptions::new().with_align(output.options().align);
+        options.metadata = output.metadata();
         let tensors = output.tensors();
-        let writer = PlannedWriter::create(output.path(), infos(&tensors), &write_options)?;
-        for tensor in tensors {
-            let mut open = writer.tensor(&tensor.name)?;
-            output.stream(tensor, |piece| Ok(open.put(piece)?))?;
-            open.finish()?;
-        }
-        writer.finish()?;
+        let plan = Plan::new(infos(&tensors), &options)?;
+        output.put_behind(plan.head(), &places(&plan, &tensors))?;
         Ok(Vec::new())
     }
 }

@@ -6,7 +6,7 @@ mod writable; // how a format is written
 
 pub(crate) use output::{Meter, Output, Work, check_output, commit};
 pub(crate) use target::{Planned, Target};
-pub(crate) use writable::{Carried, Head, MetadataPlace, Storage, Takes, Writable};
+pub(crate) use writable::{Carried, MetadataPlace, Storage, Takes, Writable};
 
 use crate::ConvertError;
 use crate::model::TensorFile;

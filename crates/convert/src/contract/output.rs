@@ -1,9 +1,9 @@
 //! A file being written: what goes in, where it goes, and how far it has come.
 
 use super::{Planned, Target};
-use crate::model::TensorFile;
+use crate::model::{Located, TensorFile};
 use crate::{ConvertError, ConvertOptions, Existing, Progress};
-use fw_source::AtomicFile;
+use fw_source::{AssembledFile, AtomicFile};
 use std::collections::BTreeMap;
 use std::io::BufWriter;
 use std::path::Path;
@@ -15,6 +15,8 @@ pub(crate) struct Work<'a> {
     pub(crate) input: &'a Path,
     pub(crate) options: &'a ConvertOptions,
     pub(crate) meter: Meter<'a>,
+    /// Whether the system copied every tensor so far.
+    pub(crate) is_copied: bool,
 }
 
 /// Counts bytes for the caller.
@@ -84,6 +86,7 @@ impl<'a> Output<'_, 'a> {
         tensor: &Planned,
         mut put: impl FnMut(&[u8]) -> Result<(), ConvertError>,
     ) -> Result<(), ConvertError> {
+        self.work.is_copied &= tensor.len == 0;
         let mut done = 0u64;
         let (input, path, meter) = (self.work.input, self.path, &mut self.work.meter);
         let read = self.work.source.stream(tensor.index, &mut |piece| {
@@ -98,6 +101,45 @@ impl<'a> Output<'_, 'a> {
             return Err(ConvertError::format("truncated", message, None).in_file(input));
         }
         Ok(())
+    }
+
+    /// Writes a head and, one after the other, the tensors in this order. Data that lies as it is in files is copied by the system,
+    /// neighbours together.
+    ///
+    /// # Errors
+    /// When reading or writing fails, or a tensor is shorter than it should be.
+    pub(crate) fn put_behind(&mut self, head: &[u8], order: &[usize]) -> Result<(), ConvertError> {
+        let tensors = self.tensors();
+        let mut out = AssembledFile::create(self.path)?;
+        out.put(head)?;
+        let mut run: Option<Located<'_>> = None;
+        for tensor in order.iter().filter_map(|place| tensors.get(*place)) {
+            let located = self.source().located(tensor.index).filter(|found| found.span.len() == tensor.len);
+            match (&mut run, located) {
+                (Some(run), Some(next)) if std::ptr::eq(run.file, next.file) && run.span.end == next.span.start => {
+                    run.span.end = next.span.end;
+                    continue;
+                }
+                _ => self.put_run(&mut out, run.take())?,
+            }
+            match located {
+                Some(found) => run = Some(found),
+                None => self.stream(tensor, |piece| Ok(out.put(piece)?))?,
+            }
+        }
+        self.put_run(&mut out, run)?;
+        Ok(out.commit()?)
+    }
+
+    fn put_run(&mut self, out: &mut AssembledFile, run: Option<Located<'_>>) -> Result<(), ConvertError> {
+        let Some(Located { file, span }) = run else { return Ok(()) };
+        let meter = &mut self.work.meter;
+        out.copy(file, span, &mut |bytes| meter.advance("", bytes)).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => {
+                ConvertError::format("truncated", error.to_string(), span.start).in_file(self.work.input)
+            }
+            _ => ConvertError::Io(error).in_file(self.path),
+        })
     }
 
     /// A buffered file at its path, which appears when it is [committed](commit).

@@ -3,7 +3,7 @@
 use super::{Output, Planned, Target};
 use crate::loss::Item;
 use crate::model::Entry;
-use crate::{ConvertError, ConvertOptions, Loss};
+use crate::{ConvertError, Loss};
 use fw_tensor::DType;
 use std::path::Path;
 
@@ -40,14 +40,6 @@ pub(crate) trait Writable: Sync {
     /// The options of a conversion that mean something here.
     fn takes(&self) -> Takes {
         Takes::default()
-    }
-
-    /// What stands before the data, where all of that is one block of tensors without gaps.
-    ///
-    /// # Errors
-    /// When a tensor cannot be stored.
-    fn head(&self, _target: &Target, _options: &ConvertOptions) -> Result<Option<Head>, ConvertError> {
-        Ok(None)
     }
 
     /// Writes a file, and says what could not be kept that was not known before.
@@ -97,12 +89,4 @@ pub(crate) struct Takes {
     pub(crate) digests: bool,
     /// Several files with an index.
     pub(crate) shards: bool,
-}
-
-/// What stands before one block of data.
-pub(crate) struct Head {
-    pub(crate) bytes: Vec<u8>,
-    /// Places of the tensors in the plan, in file order.
-    pub(crate) order: Vec<usize>,
-    pub(crate) data_len: u64,
 }

@@ -1,9 +1,9 @@
 //! A file whose tensors are compared with their digests when they are read as a whole.
 
 use super::stored_digests;
-use crate::model::{Block, Entry, Pieces, TensorFile, Unreadable};
+use crate::model::{Entry, Located, Pieces, TensorFile, Unreadable};
 use crate::{ConvertError, Format, Loss};
-use fw_bintensors::StoredDigests;
+use fw_bintensors::{HeaderAlignment, StoredDigests};
 use fw_bytes::Span;
 use fw_tensor::Selection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,9 +74,13 @@ impl TensorFile for Checked {
         self.inner.unreadable()
     }
 
-    fn block(&self) -> Option<Block<'_>> {
-        // The block is read by who has it, and nobody would compare it.
-        if self.stored.count() == 0 { self.inner.block() } else { None }
+    fn located(&self, index: usize) -> Option<Located<'_>> {
+        // The data is read by who has it, and nobody would compare it.
+        if self.stored.keeps(index) { None } else { self.inner.located(index) }
+    }
+
+    fn alignment(&self) -> HeaderAlignment {
+        self.inner.alignment()
     }
 
     fn shard(&self, index: usize) -> Option<(&Path, Span)> {

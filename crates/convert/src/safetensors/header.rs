@@ -18,6 +18,8 @@ pub(super) struct Header {
     /// Keys of the metadata that appear more than once: the last value counts, as it does for other readers.
     pub(super) repeated: Vec<String>,
     pub(super) data_start: u64,
+    /// Spaces at its end.
+    pub(super) padding: u64,
 }
 
 /// Reads the header from the first bytes of a file: the length field and the header at least.
@@ -39,7 +41,8 @@ pub(super) fn parse(bytes: &[u8], file_len: u64) -> Result<Header, ConvertError>
     let entries = check(raw.tensors, data_start, file_len)?;
     let (metadata, repeated) =
         raw.metadata.map_or((None, Vec::new()), |held| (Some(held.texts), held.repeated.into_iter().collect()));
-    Ok(Header { entries, metadata, repeated, data_start })
+    let padding = json.iter().rev().take_while(|byte| **byte == b' ').count() as u64;
+    Ok(Header { entries, metadata, repeated, data_start, padding })
 }
 
 /// The length field, checked against cap and file.

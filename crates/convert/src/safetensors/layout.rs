@@ -3,6 +3,7 @@
 use super::dtype::{rank, safetensors_name};
 use crate::ConvertError;
 use crate::report::{MAX_HEADER_LEN, SIZE_LEN};
+use fw_bintensors::HeaderAlignment;
 use fw_tensor::DType;
 use std::collections::BTreeMap;
 
@@ -11,13 +12,13 @@ pub(super) struct Layout {
     pub(super) head: Vec<u8>,
     /// Places of the tensors given, in file order.
     pub(super) order: Vec<usize>,
-    pub(super) data_len: u64,
 }
 
 /// Plans a file of `tensors`: name, type, shape.
 pub(super) fn layout(
     tensors: &[(&str, DType, &[u64])],
     metadata: Option<&BTreeMap<String, String>>,
+    align: HeaderAlignment,
 ) -> Result<Layout, ConvertError> {
     let mut order: Vec<usize> = (0..tensors.len()).collect();
     let key = |place: &usize| tensors.get(*place).map(|(name, dtype, _)| (usize::MAX - rank(*dtype), *name));
@@ -55,15 +56,19 @@ pub(super) fn layout(
         ));
     }
     json.push('}');
-    let padded = json.len().next_multiple_of(SIZE_LEN as usize);
-    json.extend(std::iter::repeat_n(' ', padded.saturating_sub(json.len())));
-    if padded as u64 > MAX_HEADER_LEN {
+    // Counted from the beginning of the file: the default, eight, is the same from the end of the length field.
+    let padded =
+        (json.len() as u64).saturating_add(SIZE_LEN).checked_next_multiple_of(align.bytes()).unwrap_or(u64::MAX);
+    let padded = padded.saturating_sub(SIZE_LEN);
+    if padded > MAX_HEADER_LEN {
         let message = format!("the header would have {padded} bytes, the limit is {MAX_HEADER_LEN}");
         return Err(ConvertError::unsupported("header_too_large", message));
     }
-    let mut head = (padded as u64).to_le_bytes().to_vec();
+    let mut head = padded.to_le_bytes().to_vec();
     head.extend_from_slice(json.as_bytes());
-    Ok(Layout { head, order, data_len: end })
+    // Below the limit, so it has a length of this machine.
+    head.resize(padded.saturating_add(SIZE_LEN) as usize, b' ');
+    Ok(Layout { head, order })
 }
 
 fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, ConvertError> {

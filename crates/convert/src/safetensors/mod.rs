@@ -57,10 +57,8 @@ impl TensorFormat for SafeTensors {
             Ok(header) => header,
             Err(error) => return Ok(root.with(Tree::new("unreadable", 0..file_len).value(error.to_string()))),
         };
-        let json = bytes.get(SIZE_LEN as usize..).unwrap_or(&[]);
-        let text = json.len().saturating_sub(json.iter().rev().take_while(|byte| **byte == b' ').count());
-        let body = SIZE_LEN.saturating_add(text as u64);
-        root.push(Tree::new("header size", 0..SIZE_LEN).value(json.len().to_string()));
+        let body = header.data_start.saturating_sub(header.padding);
+        root.push(Tree::new("header size", 0..SIZE_LEN).value(header.data_start.saturating_sub(SIZE_LEN).to_string()));
         let count = report::tensor_count(header.entries.len());
         root.push(Tree::new("header", SIZE_LEN..body).value(format!("JSON, {count}")));
         if body < header.data_start {

@@ -1,9 +1,10 @@
 //! An open safetensors file.
 
 use super::header::{Header, header_len, parse};
-use crate::model::{Block, Entry, Pieces, TensorFile, block_of, slice_range, stream_range};
+use crate::model::{Entry, Located, Pieces, TensorFile, alignment_of, slice_range, stream_range};
 use crate::report::SIZE_LEN;
 use crate::{ConvertError, Format, attributes};
+use fw_bintensors::HeaderAlignment;
 use fw_source::ReadAt;
 use fw_tensor::Selection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,8 +60,12 @@ impl<S: ReadAt + Send + Sync + 'static> TensorFile for SafeTensorsFile<S> {
         &self.json_keys
     }
 
-    fn block(&self) -> Option<Block<'_>> {
-        block_of(&self.source, &self.header.entries)
+    fn located(&self, index: usize) -> Option<Located<'_>> {
+        Located::of(&self.source, self.entries().get(index))
+    }
+
+    fn alignment(&self) -> HeaderAlignment {
+        alignment_of(self.header.data_start, self.header.padding)
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

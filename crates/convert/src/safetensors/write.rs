@@ -3,14 +3,13 @@
 use super::SafeTensors;
 use super::dtype::safetensors_name;
 use super::layout::{Layout, layout};
-use crate::contract::{Head, MetadataPlace, Storage, Takes, Writable};
-use crate::contract::{Output, Planned, Target, commit};
+use crate::contract::{MetadataPlace, Output, Planned, Storage, Takes, Writable};
 use crate::loss::Item;
 use crate::model::Entry;
-use crate::{ConvertError, ConvertOptions, Loss};
+use crate::{ConvertError, Loss};
+use fw_bintensors::HeaderAlignment;
 use fw_tensor::DType;
 use std::collections::BTreeMap;
-use std::io::Write;
 
 impl Writable for SafeTensors {
     fn storage(&self, entry: &Entry) -> Result<Storage, ConvertError> {
@@ -33,33 +32,26 @@ impl Writable for SafeTensors {
     }
 
     fn order(&self, tensors: &[&Planned]) -> Result<Option<Vec<usize>>, ConvertError> {
-        Ok(Some(laid_out(tensors, None)?.order))
+        Ok(Some(laid_out(tensors, None, HeaderAlignment::default())?.order))
     }
 
     fn takes(&self) -> Takes {
-        Takes { shards: true, digests: true, ..Takes::default() }
-    }
-
-    fn head(&self, target: &Target, _options: &ConvertOptions) -> Result<Option<Head>, ConvertError> {
-        let layout = laid_out(&target.group(None), target.metadata_of(None).as_ref())?;
-        Ok(Some(Head { bytes: layout.head, order: layout.order, data_len: layout.data_len }))
+        Takes { alignment: true, digests: true, shards: true }
     }
 
     fn write(&self, output: &mut Output<'_, '_>) -> Result<Vec<Loss>, ConvertError> {
-        let tensors = output.tensors();
-        let layout = laid_out(&tensors, output.metadata().as_ref())?;
-        let mut out = output.create()?;
-        out.write_all(&layout.head)?;
-        for tensor in layout.order.iter().filter_map(|place| tensors.get(*place)) {
-            output.stream(tensor, |piece| Ok(out.write_all(piece)?))?;
-        }
-        commit(out)?;
+        let layout = laid_out(&output.tensors(), output.metadata().as_ref(), output.options().align)?;
+        output.put_behind(&layout.head, &layout.order)?;
         Ok(Vec::new())
     }
 }
 
-fn laid_out(tensors: &[&Planned], metadata: Option<&BTreeMap<String, String>>) -> Result<Layout, ConvertError> {
+fn laid_out(
+    tensors: &[&Planned],
+    metadata: Option<&BTreeMap<String, String>>,
+    align: HeaderAlignment,
+) -> Result<Layout, ConvertError> {
     let tensors: Vec<(&str, DType, &[u64])> =
         tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape[..])).collect();
-    layout(&tensors, metadata)
+    layout(&tensors, metadata, align)
 }

@@ -11,7 +11,7 @@ pub(crate) use names::Names;
 
 use crate::contract::check_output;
 use crate::digests::is_seal_key;
-use crate::model::{Entry, Pieces, TensorFile};
+use crate::model::{Entry, Located, Pieces, TensorFile};
 use crate::{ConvertError, Existing, Feature, Format, Loss, is_digest_key};
 use fw_bintensors::{Manifest, SIGNATURE_KEY, digest_subject};
 use fw_bytes::Span;
@@ -320,6 +320,11 @@ impl TensorFile for Sharded {
         let (number, place) = self.places.get(index)?;
         let span = self.shards.get(*number)?.entries().get(*place)?.span?;
         Some((self.paths.get(*number)?, span))
+    }
+
+    fn located(&self, index: usize) -> Option<Located<'_>> {
+        let (shard, place) = self.held(index).ok()?;
+        shard.located(place)
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

@@ -9,11 +9,11 @@ use crate::error::{EditError, Result};
 use crate::messages::{Changed, Messages};
 use crate::meter::Meter;
 use crate::target::{Input, Target};
-use crate::tensors::{Picked, write_tensors};
+use crate::tensors::{Picked, Writing, write_tensors};
 use apply::{apply, check_allowed, on_map};
 use assign::{Action, Scope};
 use fw_bytes::Limits;
-use fw_convert::{Format, Loss, TensorFile};
+use fw_convert::{Format, Loss, StoredUse, TensorFile};
 use fw_look::{Catalog, FileRecord};
 use fw_query::{Record, Segment, Where};
 use fw_source::Watch;
@@ -27,6 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct SetOptions {
     /// Change every object of a message in which the filter selects one, instead of the selected ones.
     pub whole_messages: bool,
+    /// What to do with the digests that files keep of tensors; objects of messages have digests of their own.
+    pub stored: StoredUse,
     /// Is told how much is written.
     pub watch: Watch,
 }
@@ -36,6 +38,13 @@ impl SetOptions {
     #[must_use]
     pub const fn with_whole_messages(mut self, whole: bool) -> Self {
         self.whole_messages = whole;
+        self
+    }
+
+    /// Chooses what to do with the digests that files keep of tensors.
+    #[must_use]
+    pub const fn with_stored(mut self, stored: StoredUse) -> Self {
+        self.stored = stored;
         self
     }
 
@@ -63,6 +72,10 @@ pub struct SetReport {
     pub bytes: u64,
     /// What the format could not keep.
     pub losses: Vec<Loss>,
+    /// Tensors whose digests were carried along without a look, because that was asked for.
+    pub ignored_digests: usize,
+    /// Whether a file was signed, and the result is not: it has other tensors.
+    pub signature_dropped: bool,
 }
 
 /// Changes keys in a file. In a Tensogram file only the metadata of selected messages is written anew, with their index before
@@ -151,7 +164,7 @@ fn set_parameter(file: &Messages, message: &mut StoredMessage, object: usize, ed
 
 /// Keys of a file without messages: a map from text to text.
 fn set_tensors(input: &Input<'_>, target: Target<'_>, changes: &[Change], options: &SetOptions) -> Result<SetReport> {
-    let mut picked = Picked::open(input, None)?;
+    let mut picked = Picked::open(input, None, options.stored)?;
     let catalog = Catalog::open_as(input.path, input.format, input.name)?;
     let record = catalog.record(0)?;
     let mut report = SetReport { messages: 1, ..SetReport::default() };
@@ -179,8 +192,10 @@ fn set_tensors(input: &Input<'_>, target: Target<'_>, changes: &[Change], option
     }
     let keeps = !map.is_empty() || picked.metadata().is_some();
     picked.set_metadata(keeps.then_some(map), json);
-    (report.bytes, report.losses) =
-        write_tensors(&picked, input, target, &Meter::new(&options.watch, picked.data_len()))?;
+    let meter = Meter::new(&options.watch, picked.data_len());
+    let done = write_tensors((&picked, picked.is_signed()), input, target, &meter, Writing::of(options.stored))?;
+    (report.bytes, report.losses) = (done.bytes, done.losses);
+    (report.ignored_digests, report.signature_dropped) = (done.ignored, done.signature_dropped);
     Ok(report)
 }
 
