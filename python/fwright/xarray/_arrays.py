@@ -109,23 +109,31 @@ class ObjectArray(LazyArray):
     """One object of a file."""
 
     def __init__(self, handle: Handle, item: Item, verify: bool, threshold: float) -> None:
-        self.handle, self.place, self.in_runs = handle, item.place, item.in_runs
+        self.handle, self.place, self.in_runs, self.by_message = handle, item.place, item.in_runs, item.by_message
         self.shape, self.dtype = item.shape, item.dtype
         self.verify, self.threshold = verify, threshold
+
+    def _checked(self, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+        if tuple(shape) != self.shape or dtype != self.dtype:
+            raise ValueError(f"{self.handle.title}: the file has changed since the dataset was opened: open it again")
 
     def _tensor(self) -> Any:
         tensors = self.handle.opened().tensors
         tensor = tensors[self.place.tensor] if self.place.tensor < len(tensors) else None
-        if tensor is None or tensor.shape != self.shape or tensor.dtype != self.dtype:
-            raise ValueError(f"{self.handle.title}: the file has changed since the dataset was opened: open it again")
+        self._checked(() if tensor is None else tensor.shape, np.dtype("V1") if tensor is None else tensor.dtype)
         return tensor
 
     def _whole(self) -> Array:
         messages = self.handle.opened().messages
-        if not self.verify or messages is None:
-            return np.asarray(self._tensor().numpy(copy=True))
-        array = messages.verified(self.place)
-        return array if array.shape == self.shape and array.dtype == self.dtype else np.asarray(self._tensor().numpy(copy=True))
+        if messages is not None and self.by_message:
+            array = messages.whole(self.place, self.verify)
+            self._checked(array.shape, array.dtype)
+            return array
+        if messages is not None and self.verify:
+            array = messages.whole(self.place, True)
+            if array.shape == self.shape and array.dtype == self.dtype:
+                return array
+        return np.asarray(self._tensor().numpy(copy=True))
 
     def _view(self) -> Array | None:
         """The elements where they stand in memory or in a mapped file, if they do."""
@@ -133,50 +141,95 @@ class ObjectArray(LazyArray):
             return None
         try:
             return np.asarray(self._tensor().numpy(copy=False))
-        except ValueError:
+        except ValueError as error:
+            if "no view" not in str(error):
+                raise
             return None
 
     def _reads_all(self, count: int) -> bool:
         size = int(np.prod(self.shape, dtype=np.int64))
-        return self.verify or size == 0 or (self.in_runs and count > self.threshold * size)
+        # Nothing smaller can be decoded of those in a store that cannot be decoded in runs.
+        return self.verify or not self.shape or (self.in_runs and count > self.threshold * size) or (self.by_message and not self.in_runs)
 
     def outer(self, axes: Sequence[Axis]) -> Array:
         lengths = [len(axis) for axis in axes]
         count = int(np.prod(lengths, dtype=np.int64))
         if count == 0:
             return np.empty(lengths, self.dtype)
-        tensor = self._tensor()
         if self._reads_all(count):
             return _taken(self._whole(), axes)
+        if self.by_message:
+            return self._in_runs(axes)
         if (view := self._view()) is not None:
             return np.array(_taken(view, axes))
         if all(isinstance(axis, range) for axis in axes):
-            return np.asarray(tensor[tuple(as_slice(axis) for axis in axes if isinstance(axis, range))]).reshape(lengths)
-        if self.in_runs and count <= MOST_APART:
-            grid = np.ix_(*(np.asarray(axis, np.int64) for axis in axes))
-            return self.points([part.reshape(-1) for part in np.broadcast_arrays(*grid)]).reshape(lengths)
-        # One block around them: nothing smaller can be decoded, or naming every element costs more.
-        return _taken(np.asarray(tensor[tuple(as_slice(_around(axis)) for axis in axes)]), [_within(axis) for axis in axes])
+            return np.asarray(self._tensor()[tuple(as_slice(axis) for axis in axes if isinstance(axis, range))]).reshape(lengths)
+        if self.in_runs:
+            return self._in_runs(axes)
+        # One block around them: nothing smaller can be decoded.
+        return _taken(np.asarray(self._tensor()[tuple(as_slice(_around(axis)) for axis in axes)]), [_within(axis) for axis in axes])
+
+    def _in_runs(self, axes: Sequence[Axis]) -> Array:
+        """The elements as runs of the flattened object, each read once and in order."""
+        unique = [np.unique(np.asarray(axis, np.int64), return_inverse=True) for axis in axes]
+        starts, length, lengths, back = runs_of([places for places, _ in unique], self.shape)
+        messages = self.handle.opened().messages
+        assert messages is not None
+        joined = messages.runs(self.place, [(start, length) for start in starts.tolist()])
+        self._checked(self.shape, joined.dtype)
+        block = joined.reshape(lengths)
+        return _taken(block, [evenly(inside[inverse.reshape(-1)]) for inside, (_, inverse) in zip(back, unique)])
 
     def points(self, places: Sequence[NDArray[np.int64]]) -> Array:
-        count = places[0].size if places else 1
-        if count == 0 or not places:
-            return self.outer([range(length) for length in self.shape]).reshape(-1) if not places else np.empty(0, self.dtype)
-        tensor = self._tensor()
+        if not places:
+            return self.outer([]).reshape(-1)
+        count = places[0].size
+        if count == 0:
+            return np.empty(0, self.dtype)
         if self._reads_all(count):
             return np.asarray(self._whole()[tuple(places)])
-        if (view := self._view()) is not None:
+        if not self.by_message and (view := self._view()) is not None:
             return np.array(view[tuple(places)])
         messages = self.handle.opened().messages
-        if not self.in_runs or messages is None:
-            block = np.asarray(tensor[tuple(as_slice(_around(axis)) for axis in places)])
+        if not self.in_runs or messages is None or count > MOST_APART:
+            block = self.outer([_around(axis) for axis in places])
             return np.asarray(block[tuple(axis - int(axis.min()) for axis in places)])
-        flat, back = np.unique(np.ravel_multi_index(tuple(places), self.shape), return_inverse=True)
+        flat, inverse = np.unique(np.ravel_multi_index(tuple(places), self.shape), return_inverse=True)
         ends = np.flatnonzero(np.diff(flat) != 1)
         starts = flat[np.concatenate([[0], ends + 1])]
         counts = flat[np.concatenate([ends, [flat.size - 1]])] - starts + 1
         joined = messages.runs(self.place, list(zip(starts.tolist(), counts.tolist())))
-        return np.asarray(joined[back.reshape(-1)])
+        self._checked(self.shape, joined.dtype)
+        return np.asarray(joined[inverse.reshape(-1)])
+
+
+def runs_of(axes: Sequence[NDArray[np.int64]], shape: Sequence[int]) -> tuple[NDArray[np.int64], int, list[int], list[NDArray[np.int64]]]:
+    """Runs of the flattened array that hold an outer product of ascending places.
+
+    Gives where the runs begin, their length, the shape of all of them together, and where the places stand in that block.
+    """
+    spans = [(places, np.arange(places.size)) for places in axes]
+    while True:
+        length, rest = 1, len(spans)
+        # Whole axes at the end, and one more that has no gaps, are one run.
+        while rest > 0 and length == int(np.prod(shape[rest:], dtype=np.int64)):
+            places = spans[rest - 1][0]
+            if int(places[-1]) - int(places[0]) + 1 != places.size:
+                break
+            length *= places.size
+            rest -= 1
+        count = int(np.prod([places.size for places, _ in spans[:rest]], dtype=np.int64))
+        if count <= MOST_APART:
+            break
+        # So many runs cost more than what lies between them.
+        places = spans[rest - 1][0]
+        full = np.arange(int(places[0]), int(places[-1]) + 1)
+        spans[rest - 1] = (full, places - int(places[0])) if full.size > places.size else (np.arange(shape[rest - 1]), places)
+    starts = np.zeros(1, np.int64)
+    for axis, (places, _) in enumerate(spans):
+        stride = int(np.prod(shape[axis + 1 :], dtype=np.int64))
+        starts = (starts[:, None] + (places if axis < rest else places[:1]) * stride).reshape(-1)
+    return starts, length, [places.size for places, _ in spans], [inside for _, inside in spans]
 
 
 def _taken(array: Array, axes: Sequence[Axis]) -> Array:

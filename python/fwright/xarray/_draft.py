@@ -54,7 +54,8 @@ class Draft:
         """The variable of xarray."""
         if not isinstance(self.data, LazyArray):
             return Variable(self.dims, self.data, self.attrs)
-        chunks = {dim: 1 if dim in self.outer else length for dim, length in zip(self.dims, self.shape)}
+        # An object at a time; where one is cut costs little, so that nothing is said about its own axes.
+        chunks = {dim: 1 for dim in self.outer}
         encoding: dict[str, Any] = {"source": source, "preferred_chunks": chunks}
         if self.pipeline:
             encoding["pipeline"] = self.pipeline

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from ._marks import MARK, mark_of
 
 Options: TypeAlias = "tuple[tuple[str, Any], ...]"
 Source: TypeAlias = "str | bytes"
+# Where an object says that it carries a type that Tensogram lacks.
+CARRIED = "fw.carried"
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -51,19 +54,43 @@ class Item:
     name: str | None = None
     # Whether runs of its elements can be decoded apart from the rest.
     in_runs: bool = False
+    # Whether it is read through its message alone.
+    by_message: bool = False
+
+
+# What the names of other formats than Tensogram end in.
+_OTHERS = (".bt", ".bintensors", ".safetensors", ".npz", ".npy", ".gguf", ".pt", ".pth", ".ckpt", ".json")
 
 
 class Opened:
-    """The handles of one file: names and tensors, and for Tensogram files their messages."""
+    """The handles of one file: its messages where it has some, and names and tensors where they are needed."""
 
-    def __init__(self, source: Source, options: Options) -> None:
-        self.source = source
-        self.options = dict(options)
-        self.file = fwright.open(source, storage_options=self.options or None)
-        self.tensors: list[Tensor] = self.file.values()
-        self.messages: _Messages | None = None
-        if self.file.format == "tensogram":
-            self.messages = _Messages(source, self.options)
+    def __init__(self, source: Source, options: Options, mode: str = "r") -> None:
+        # xarray opens files with a mode; there is but one.
+        assert mode == "r"
+        self.source, self.options = source, dict(options)
+        self.lock = threading.Lock()
+        self._file: fwright.TensorFile | None = None
+        self._tensors: list[Tensor] = []
+        self.messages: Messages | None = None
+        far = isinstance(source, str) and tensogram.is_remote_url(source)
+        # In a store the messages alone say what is needed, with fewer bytes.
+        if (far and not str(source).split("?", 1)[0].lower().endswith(_OTHERS)) or (not far and self.file.format == "tensogram"):
+            self.messages = Messages(source, self.options)
+
+    @property
+    def file(self) -> fwright.TensorFile:
+        """Names and tensors."""
+        with self.lock:
+            if self._file is None:
+                self._file = fwright.open(self.source, storage_options=self.options or None)
+                self._tensors = self._file.values()
+            return self._file
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The tensors, in file order."""
+        return self._tensors if self.file is not None else []
 
     def close(self) -> None:
         """The handles close when nothing uses them any more."""
@@ -74,7 +101,7 @@ class Handle:
 
     def __init__(self, source: Source, options: Options) -> None:
         self.source = source
-        self.manager: CachingFileManager[Opened] = CachingFileManager(Opened, source, options)
+        self.manager: CachingFileManager[Opened] = CachingFileManager(Opened, source, options, mode="r")
 
     @property
     def is_far(self) -> bool:
@@ -97,7 +124,7 @@ class Handle:
             return list(pool.map(work, things))
 
 
-class _Messages:
+class Messages:
     """The messages of a file or of bytes, one like the other."""
 
     def __init__(self, source: Source, options: dict[str, Any]) -> None:
@@ -132,11 +159,11 @@ class _Messages:
             return tensogram.decode_range(self._bytes(place.message), place.object, runs, join=True)
         return self.file.file_decode_range(place.message, place.object, runs, join=True)
 
-    def verified(self, place: Place) -> NDArray[Any]:
-        """All elements, after their hash was compared."""
+    def whole(self, place: Place, verify: bool) -> NDArray[Any]:
+        """All elements; after their hash was compared, where that is asked for."""
         if self.file is None:
-            return tensogram.decode_object(self._bytes(place.message), place.object, verify_hash=True)[2]
-        return self.file.file_decode_object(place.message, place.object, verify_hash=True)["data"]
+            return tensogram.decode_object(self._bytes(place.message), place.object, verify_hash=verify)[2]
+        return self.file.file_decode_object(place.message, place.object, verify_hash=verify)["data"]
 
 
 def source_of(given: str | os.PathLike[Any] | bytes | memoryview | IO[bytes] | Any) -> Source:
@@ -182,20 +209,40 @@ def read(handle: Handle, messages: Iterable[int] | None) -> Said:
     for message in wanted:
         if not 0 <= message < count:
             raise ValueError(f"{handle.title}: message index {message} out of range: the file has {count} messages")
-    places = _places(opened.tensors, count)
     described = handle.together(opened.messages.described, wanted)
+    # Types that Tensogram lacks, and packed bits, are what names and tensors make of them.
+    by_message = handle.is_far and all(_is_plain(metadata.base) and all(each.dtype != "bitmask" for each in each_of) for metadata, each_of in described)
+    places = {} if by_message else _places(opened.tensors, count)
     items: list[Item] = []
     extras: dict[int, dict[str, Any]] = {}
     for message, (metadata, descriptors) in zip(wanted, described):
-        tensors = places.get(message, [])
+        tensors = range(len(descriptors)) if by_message else places.get(message, [])
         if len(tensors) != len(descriptors):
             words = f"{len(descriptors) - len(tensors)} of {len(descriptors)} objects cannot be read; fw validate shows which"
             raise ValueError(f"{handle.title}: message {message}: {words}")
         extras[message] = metadata.extra
         for number, (descriptor, at) in enumerate(zip(descriptors, tensors)):
             base = metadata.base[number] if number < len(metadata.base) else {}
-            items.append(_item(Place(at, message, number), opened.tensors[at], base, descriptor))
+            tensor = None if by_message else opened.tensors[at]
+            items.append(_item(Place(at, message, number), tensor, base, descriptor))
     return Said("tensogram", items, extras)
+
+
+def _is_plain(base: Iterable[dict[str, Any]]) -> bool:
+    return all(CARRIED not in entry for entry in base)
+
+
+def _type_of(name: str) -> np.dtype[Any]:
+    """The NumPy type of elements, as decoding gives them."""
+    if name == "bfloat16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            name = "uint16"
+        else:
+            brain: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+            return brain
+    return np.dtype(name)
 
 
 def _places(tensors: list[Tensor], messages: int) -> dict[int, list[int]]:
@@ -214,8 +261,8 @@ _DERIVED = ("szip_block_offsets", "sp_reference_value", "sp_binary_scale_factor"
 _IN_PARTS = ("none", "szip", "blosc2")
 
 
-def _item(place: Place, tensor: Tensor, base: dict[str, Any], descriptor: tensogram.DataObjectDescriptor) -> Item:
-    entry = {key: value for key, value in base.items() if key not in ("_reserved_", "fw.carried")}
+def _item(place: Place, tensor: Tensor | None, base: dict[str, Any], descriptor: tensogram.DataObjectDescriptor) -> Item:
+    entry = {key: value for key, value in base.items() if key not in ("_reserved_", CARRIED)}
     mark = mark_of(entry.pop(MARK, None))
     stages = {"encoding": descriptor.encoding, "filter": descriptor.filter, "compression": descriptor.compression}
     pipeline: dict[str, Any] = {stage: name for stage, name in stages.items() if name != "none"}
@@ -225,7 +272,8 @@ def _item(place: Place, tensor: Tensor, base: dict[str, Any], descriptor: tensog
         elif key not in _DERIVED:
             pipeline[key] = value
     in_parts = descriptor.compression in _IN_PARTS or descriptor.params.get("zfp_mode") == "fixed_rate"
+    shape, dtype = (tuple(descriptor.shape), _type_of(descriptor.dtype)) if tensor is None else (tensor.shape, tensor.dtype)
     # A type that Tensogram lacks is stored as bytes, whose runs are not those of the elements.
-    is_plain = list(tensor.shape) == descriptor.shape and tensor.type_name == descriptor.dtype
-    in_runs = is_plain and in_parts and descriptor.filter == "none" and math.prod(tensor.shape) > 0
-    return Item(place, tensor.shape, tensor.dtype, entry, mark, pipeline, in_runs=in_runs)
+    is_plain = list(shape) == descriptor.shape and (tensor is None or tensor.type_name == descriptor.dtype)
+    in_runs = is_plain and in_parts and descriptor.filter == "none" and math.prod(shape) > 0
+    return Item(place, shape, dtype, entry, mark, pipeline, in_runs=in_runs, by_message=tensor is None)
