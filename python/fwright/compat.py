@@ -46,8 +46,8 @@ def install_engine() -> None:
     """Make ``engine="tensogram"`` of xarray, and the module ``tensogram_xarray``, ours.
 
     The keywords and defaults are those of the package ``tensogram-xarray``, which need not be installed: the first message, every
-    object a variable, nothing decoded. ``docs/arrays.md`` lists what comes out differently, and why. Call it before
-    ``tensogram_xarray`` is imported.
+    object a variable, nothing decoded. ``docs/arrays.md`` lists what comes out differently, and why. What was imported from
+    ``tensogram_xarray`` before stays what it is.
 
     >>> import numpy as np, xarray as xr, fwright as fw, fwright.compat
     >>> fwright.compat.install_engine()
@@ -61,10 +61,8 @@ def install_engine() -> None:
     from .xarray import _reference
 
     for name in ("tensogram_xarray", "tensogram_xarray.backend"):
-        other = sys.modules.get(name)
-        if other is not None and other is not _reference:
-            raise ImportError(f"{name} is already imported from {getattr(other, '__file__', 'elsewhere')}: install before that")
         sys.modules[name] = _reference
+    # Those that xarray has built in come before those of packages.
     BACKEND_ENTRYPOINTS["tensogram"] = (None, _reference.TensogramBackendEntrypoint)
     refresh_engines()
 

@@ -30,19 +30,23 @@ def build(handle: Handle, said: Said, choices: Choices) -> Built:
             groups.setdefault(dim, group)
     # Where each value of a dimension over messages stands.
     places: dict[str, dict[Any, int]] = {dim: {} for dim in groups}
+    values: dict[str, list[Any]] = {dim: [] for dim in groups}
     by_name: dict[str, list[Item]] = {}
     for item in said.items:
         by_name.setdefault(item.entry["name"], []).append(item)
     for extra in messages:
         for dim, value in extra[MARK].get("at", {}).items():
-            places[dim].setdefault(value, len(places[dim]))
+            if _key(value) not in places[dim]:
+                places[dim][_key(value)] = len(places[dim])
+                values[dim].append(value)
     drafts: list[Draft] = []
     names = Names()
     names.taken.update(by_name, groups)
     for dim, group in groups.items():
         if group["coordinate"]:
-            values = np.array(list(places[dim]), "i8" if group["dtype"][1] in "mM" else None).astype(group["dtype"])
-            drafts.append(Draft(dim, [dim], values, attributes_from({}, group), True))
+            # Dates are counts here.
+            array = np.array(values[dim], "i8" if group["dtype"][1] in "mM" else None).astype(group["dtype"])
+            drafts.append(Draft(dim, [dim], array, attributes_from({}, group), True))
     for name, items in by_name.items():
         drafts += _variables(handle, name, items, places, names, choices)
     return Built(drafts, attributes_from(first, first[MARK]))
@@ -53,7 +57,7 @@ def _variables(handle: Handle, name: str, items: Sequence[Item], places: dict[st
     layers: list[dict[tuple[int, ...], Item]] = []
     kept = _without_repeats(handle, items, choices)
     for item in kept:
-        cell = tuple(places[dim][item.mark["at"][dim]] for dim in item.mark.get("at", {}))
+        cell = tuple(places[dim][_key(item.mark["at"][dim])] for dim in item.mark.get("at", {}))
         # What has another type or shape is another variable.
         fits = [layer for layer in layers if cell not in layer and _alike(item, next(iter(layer.values())))]
         if fits:
@@ -79,8 +83,20 @@ def _variables(handle: Handle, name: str, items: Sequence[Item], places: dict[st
     return made
 
 
+def _key(value: Any) -> Any:
+    """What finds a value again; NaN, which is equal to nothing, as well."""
+    return value if value == value else "nan"
+
+
 def _alike(one: Item, other: Item) -> bool:
-    return (one.shape, one.dtype, one.mark["dims"], list(one.mark.get("at", {}))) == (other.shape, other.dtype, other.mark["dims"], list(other.mark.get("at", {})))
+    """Whether two objects can be cells of one variable."""
+
+    def form(item: Item) -> tuple[Any, ...]:
+        # Text of one cell may be longer than that of another.
+        shape = item.shape[:-1] if "text" in item.mark else item.shape
+        return (shape, item.dtype, item.mark["dims"], list(item.mark.get("at", {})), item.mark.get("text"), item.mark.get("time"))
+
+    return form(one) == form(other)
 
 
 def _without_repeats(handle: Handle, items: Sequence[Item], choices: Choices) -> list[Item]:

@@ -55,6 +55,11 @@ def check_names(dataset: Dataset, encoding: Mapping[Hashable, Mapping[str, Any]]
             raise ValueError(f"group_by: {dim!r} is not a dimension of the dataset: it has {', '.join(map(repr, dataset.sizes)) or 'none'}")
         if dataset.sizes[dim] == 0:
             raise ValueError(f"group_by: dimension {dim!r} has the length 0")
+        if dim in dataset.variables:
+            places = [repr(key_of(value)) for value in dataset.variables[dim].values]
+            twice = next((place for at, place in enumerate(places) if place in places[:at]), None)
+            if twice is not None:
+                raise ValueError(f"group_by: coordinate {dim!r} has the value {twice} more than once, so that messages could not be told apart")
 
 
 def split(encoding: Mapping[str, Any], where: str) -> tuple[dict[str, Any], dict[str, Any]]:
