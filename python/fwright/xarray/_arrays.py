@@ -13,7 +13,7 @@ from xarray.core.indexing import ExplicitIndexer, VectorizedIndexer
 from ._file import Handle, Item
 
 # What an index takes of one axis: a row of places with equal steps, or any places. None is negative.
-Axis: TypeAlias = "range | NDArray[np.int64]"
+Axis: TypeAlias = range | NDArray[np.int64]
 Array: TypeAlias = NDArray[Any]
 
 # Elements that are worth naming one by one; more are read as one block.

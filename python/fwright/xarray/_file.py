@@ -20,8 +20,8 @@ from fwright import Tensor, tensogram
 
 from ._marks import MARK, mark_of
 
-Options: TypeAlias = "tuple[tuple[str, Any], ...]"
-Source: TypeAlias = "str | bytes"
+Options: TypeAlias = tuple[tuple[str, Any], ...]
+Source: TypeAlias = str | bytes
 # Where an object says that it carries a type that Tensogram lacks.
 CARRIED = "fw.carried"
 A = TypeVar("A")
