@@ -142,6 +142,22 @@ def test_outer_and_vectorised_indexing(folder, name, threshold):
     assert np.array_equal(open_().transpose("x", "z", "y")[2:5, ::2], whole.transpose(2, 0, 1)[2:5, ::2], equal_nan=True)
 
 
+@pytest.mark.parametrize("most", [1, 3, 20, 1 << 16])
+def test_runs(most, monkeypatch):
+    """Any outer product of places is in the runs, at the places that they name, however few runs there may be."""
+    import fwright.xarray._arrays as arrays
+
+    monkeypatch.setattr(arrays, "MOST_APART", most)
+    random = np.random.default_rng(3)
+    for _ in range(300):
+        shape = tuple(random.integers(1, 6, random.integers(1, 5)).tolist())
+        axes = [np.unique(random.integers(0, length, random.integers(1, length + 1))) for length in shape]
+        starts, length, lengths, inside = arrays.runs_of(axes, shape)
+        assert len(starts) <= most and np.all(np.diff(starts) >= length)
+        block = np.concatenate([np.arange(start, start + length) for start in starts]).reshape(lengths)
+        assert np.array_equal(block[np.ix_(*inside)], np.arange(np.prod(shape)).reshape(shape)[np.ix_(*axes)])
+
+
 @pytest.mark.parametrize("key", [{"x": 7}, {"x": [0, 7]}])
 def test_indices_that_do_not_fit(folder, key):
     with pytest.raises(IndexError):
@@ -227,6 +243,19 @@ def test_stores(folder, name):
         assert variable.load().shape == variable.shape
         with pytest.raises(OSError):
             xr.open_dataset(f"{server.url}/nothing.tgm", engine="fwright")
+
+
+@pytest.mark.parametrize("name", [*PIPELINES, "holes"])
+def test_every_index_in_a_store(folder, name):
+    file = "holes" if name == "holes" else "codecs"
+    whole = xr.open_dataset(folder / f"{file}.tgm", engine="fwright")[name].load()
+    with serving(folder) as server:
+        lazy = xr.open_dataset(f"{server.url}/{file}.tgm", engine="fwright", cache=False)[name]
+        for key in ({}, {"z": 3}, {"z": -1, "y": 2, "x": 5}, {"x": slice(None, None, -2)}, {"y": [5, 0, 0], "z": slice(1, 4)}, {"x": [], "y": 1}):
+            assert np.array_equal(lazy.isel(key), whole.isel(key), equal_nan=True), key
+        points = {dim: xr.DataArray(places, dims="p") for dim, places in zip("zyx", ([0, 4, 4], [5, 0, 0], [6, 1, 1]))}
+        assert np.array_equal(lazy.isel(points), whole.isel(points), equal_nan=True)
+        assert np.array_equal(lazy.transpose("x", "y", "z")[3, ::2], whole.transpose("x", "y", "z")[3, ::2], equal_nan=True)
 
 
 def test_a_file_that_changed_is_not_read_as_another_one(tmp_path):

@@ -233,6 +233,16 @@ def test_calendars(tmp_path):
         whole.fw.to_tgm(tmp_path / "f.tgm", group_by="time")
 
 
+def test_units_are_those_of_all_steps(tmp_path):
+    """Each step alone would count from a day of its own."""
+    cftime = pytest.importorskip("cftime", reason="cftime is not installed")
+    days = [cftime.DatetimeNoLeap(2026, 2, 27 + day) if day < 2 else cftime.DatetimeNoLeap(2026, 3, day) for day in range(3)]
+    whole = xr.Dataset({"v": ("k", [1.0, 2.0, 3.0])}, {"k": [0, 1, 2], "valid": ("k", days), "start": ("k", np.array(["2026-01-01", "2026-05-01", "2027-01-01"], "M8[ns]"))})
+    whole["start"].encoding["dtype"] = "f8"
+    whole.fw.to_tgm(tmp_path / "f.tgm", group_by="k")
+    xr.testing.assert_identical(back(tmp_path / "f.tgm").load(), whole)
+
+
 def test_dask_arrays_are_computed_step_by_step(tmp_path):
     da = pytest.importorskip("dask.array", reason="dask is not installed")
     alive = [0]
@@ -264,6 +274,9 @@ def test_stores(tmp_path):
     whole.fw.to_tgm("memory://bucket/f.tgm", group_by="step")
     with fsspec.open("memory://bucket/f.tgm", "rb") as file:
         same(back(file).load(), whole)
+    with pytest.raises(ValueError, match="nope"):
+        whole.fw.to_tgm("memory://bucket/g.tgm", group_by="step", encoding={"t": {"compression": "nope"}})
+    assert not fsspec.filesystem("memory").exists("/bucket/g.tgm")
     for path, options, error, words in (
         ("https://example.org/f.tgm", {}, ValueError, "web servers take no files"),
         ("memory://bucket/f.tgm", {"mode": "a", "group_by": "step"}, ValueError, "cannot grow"),

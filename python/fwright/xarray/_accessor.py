@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -17,8 +16,9 @@ from xarray import Dataset
 from fwright import tensogram
 
 from ._backend import FwrightBackendEntrypoint
+from ._file import source_of
 from ._marks import MARK, attributes_to
-from ._write import Ready, check_names, key_of, ready, shown
+from ._write import Ready, check_names, key_of, ready
 
 Append = Callable[[dict[str, Any], list[Ready]], None]
 
@@ -79,32 +79,28 @@ def _messages(whole: Dataset, dims: list[str], asked: dict[Hashable, Mapping[str
         groups[dim] = {"coordinate": coordinate is not None, "dtype": dtype if dtype != "O" else "|O", **note}
     keys, note = attributes_to(dict(whole.attrs), "the dataset")
     rest = [str(name) for name in whole.variables if name not in dims]
-    fixed = [name for name in rest if not set(whole.variables[name].dims) & set(dims) and name not in still]
     # Coordinates come first, as everywhere.
     rest.sort(key=lambda name: name not in whole.coords)
+    taken = frozenset(dims)
+    prepared = {
+        name: ready(name, whole.variables[name], asked.get(name), coordinate=name in whole.coords, also_taken=taken)
+        for name in rest
+        if name not in still
+    }
     cells: Iterator[tuple[int, ...]] = itertools.product(*(range(whole.sizes[dim]) for dim in dims))
     written: set[tuple[str, tuple[int, ...]]] = set()
-    for number, cell in enumerate(cells):
+    for cell in cells:
         at = dict(zip(dims, cell))
         values = {dim: whole.variables[dim][place].values if dim in whole.variables else np.int64(place) for dim, place in at.items()}
         extra = {**keys, MARK: {"version": 1, **note, "groups": groups, "at": {dim: key_of(value) for dim, value in values.items()}}}
         objects = []
-        for name in rest:
-            variable = whole.variables[name]
-            mine = [dim for dim in variable.dims if dim in at]
+        for name, made in prepared.items():
+            mine = {dim: place for dim, place in at.items() if dim in made.variable.dims}
             # What has only some of the dimensions is written with the first message that shows its cell.
-            once = (name, tuple(at[str(dim)] for dim in mine))
-            if once in written or (not mine and name not in fixed):
-                continue
-            written.add(once)
-            part = variable.isel({dim: at[str(dim)] for dim in mine})
-            made = ready(name, part, asked.get(name), coordinate=name in whole.coords, also_taken=frozenset(dims))
-            made.note["dims"] = list(variable.dims)
-            if mine:
-                made.note["at"] = {str(dim): key_of(values[str(dim)]) for dim in mine}
-                made.entry |= {str(dim): shown(values[str(dim)]) for dim in mine}
-            made.entry[MARK] = made.note
-            objects.append(made)
+            once = (name, tuple(mine.values()))
+            if once not in written:
+                written.add(once)
+                objects.append(made.part(mine, values))
         yield extra, objects
 
 
@@ -137,22 +133,22 @@ def _target(path: str, mode: str, storage_options: dict[str, Any], threads: int)
         with _remote(path, mode, storage_options) as sink:
             yield lambda extra, objects: _to_sink(sink, extra, objects, threads)
         return
-    path = path.removeprefix("file://")
+    path = str(source_of(path))
     if storage_options:
         raise ValueError("storage_options: a local file has none")
     if mode == "a" and os.path.exists(path):
         file = tensogram.TensogramFile.open(path) if os.path.getsize(path) else tensogram.TensogramFile.create(path)
         yield lambda extra, objects: _to_file(file, extra, objects, threads)
         return
-    folder, name = os.path.split(os.path.abspath(path))
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder)
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    sink = open(temporary, "xb")
     try:
-        with os.fdopen(descriptor, "wb") as sink:
+        with sink:
             yield lambda extra, objects: _to_sink(sink, extra, objects, threads)
-        # The rights that a file gets that is opened for writing.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, Path(path).stat().st_mode & 0o777 if os.path.exists(path) else 0o666 & ~umask)
+        if os.path.exists(path):
+            # The rights stay those of the file that is replaced.
+            os.chmod(temporary, os.stat(path).st_mode & 0o777)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -169,14 +165,10 @@ def _remote(url: str, mode: str, storage_options: dict[str, Any]) -> Iterator[An
         import fsspec  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
         raise ImportError(f"{url}: writing to stores needs fsspec: pip install fsspec") from None
-    # What fails on the way is not put in place, where the store can undo it.
-    with fsspec.open(url, "wb", **storage_options) as sink:
-        try:
-            yield sink
-        except BaseException:
-            if hasattr(sink, "discard"):
-                sink.discard()
-            raise
+    # Of its own, because a transaction belongs to all that use an instance. What fails on the way is not put in place.
+    system, place = fsspec.core.url_to_fs(url, **{**storage_options, "skip_instance_cache": True})
+    with system.transaction, system.open(place, "wb") as sink:
+        yield sink
 
 
 def _base(objects: Sequence[Ready]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ Axis: TypeAlias = range | NDArray[np.int64]
 Array: TypeAlias = NDArray[Any]
 
 # Elements that are worth naming one by one; more are read as one block.
-MOST_APART = 1 << 20
+MOST_APART = 1 << 16
 
 
 class LazyArray(BackendArray):
@@ -222,9 +222,13 @@ def runs_of(axes: Sequence[NDArray[np.int64]], shape: Sequence[int]) -> tuple[ND
         if count <= MOST_APART:
             break
         # So many runs cost more than what lies between them.
-        places = spans[rest - 1][0]
+        places, inside = spans[rest - 1]
         full = np.arange(int(places[0]), int(places[-1]) + 1)
-        spans[rest - 1] = (full, places - int(places[0])) if full.size > places.size else (np.arange(shape[rest - 1]), places)
+        wide = rest - 1
+        if full.size == places.size:
+            # It has no gaps: what cuts the runs is that the axis after it is not whole.
+            (places, inside), full, wide = spans[rest], np.arange(shape[rest]), rest
+        spans[wide] = (full, places[inside] - int(full[0]))
     starts = np.zeros(1, np.int64)
     for axis, (places, _) in enumerate(spans):
         stride = int(np.prod(shape[axis + 1 :], dtype=np.int64))

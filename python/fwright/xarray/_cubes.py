@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,12 +52,13 @@ def cubes(keys: Sequence[Mapping[str, Any]], messages: Sequence[int], *, holes: 
     if not chosen and len(keys) > 1 and len(set(messages)) == len(messages):
         return [Cube(np.arange(len(keys)), [(MESSAGE, list(messages))])]
     layers: list[dict[tuple[Any, ...], int]] = []
+    times: Counter[tuple[Any, ...]] = Counter()
     for number, said in enumerate(keys):
         cell = tuple(said[key] for key in chosen)
-        layer = next((layer for layer in layers if cell not in layer), None)
-        if layer is None:
-            layers.append(layer := {})
-        layer[cell] = number
+        if times[cell] == len(layers):
+            layers.append({})
+        layers[times[cell]][cell] = number
+        times[cell] += 1
     made = [cube for layer in layers for cube in _cubes_of(layer, chosen, holes)]
     for cube in made:
         _follow(cube, keys, [key for key in candidates if key not in chosen])
@@ -102,8 +104,9 @@ def _cubes_of(layer: Mapping[tuple[Any, ...], int], chosen: Sequence[str], holes
     if cells != len(layer) and (not holes or cells > max(_SMALL, _SPARSE * len(layer))):
         return [Cube(np.array(number)) for number in layer.values()]
     members = np.full([len(values[place]) for place in axes], -1)
+    places = {place: {value: at for at, value in enumerate(values[place])} for place in axes}
     for cell, number in layer.items():
-        members[tuple(values[place].index(cell[place]) for place in axes)] = number
+        members[tuple(places[place][cell[place]] for place in axes)] = number
     return [Cube(members, [(chosen[place], values[place]) for place in axes])]
 
 
@@ -155,7 +158,8 @@ def aligned(many: Sequence[tuple[Cube, bool]]) -> None:
                 continue
             if any(axis in axes for axes, _ in cube.along.values()) and not same:
                 continue
-            places = [values.index(value) if value in values else -1 for value in whole]
+            known = {value: at for at, value in enumerate(values)}
+            places = [known.get(value, -1) for value in whole]
             members = np.take(cube.members, places, axis)
             members[(slice(None),) * axis + (np.array(places) < 0,)] = -1
             cube.members, cube.axes[axis] = members, (key, whole)

@@ -105,8 +105,8 @@ def _without_repeats(handle: Handle, items: Sequence[Item], choices: Choices) ->
     if len(still) < 2:
         return list(items)
     values = values_of(handle, [stored(handle, item, choices) for item in still])
-    gone = [item for at, item in enumerate(still) if any(equal(values[at], other) for other in values[:at])]
-    return [item for item in items if item not in gone]
+    gone = {item.place for at, item in enumerate(still) if any(equal(values[at], other) for other in values[:at])}
+    return [item for item in items if item.place not in gone]
 
 
 def _one(handle: Handle, item: Item, choices: Choices) -> LazyArray:

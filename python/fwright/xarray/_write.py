@@ -21,12 +21,20 @@ _UNITS = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds", "s": 
 
 @dataclass
 class Ready:
-    """A variable as an object: its base entry, and its elements once they are asked for."""
+    """A variable, encoded as a whole, so that its parts agree about units; its elements once they are asked for."""
 
     entry: dict[str, Any]
     pipeline: dict[str, Any]
     variable: Variable
     note: dict[str, Any] = field(default_factory=dict)
+
+    def part(self, at: Mapping[str, int], values: Mapping[str, Any]) -> Ready:
+        """The part at some places of grouped dimensions, with its note in its base entry."""
+        variable = self.variable.isel(dict(at))
+        note = {**self.note, "at": {dim: key_of(values[dim]) for dim in at}} if at else self.note
+        names = [str(dim) for dim in variable.dims] + ([f"{self.entry['name']}_bytes"] if "text" in note else [])
+        keys = {dim: shown(values[dim]) for dim in at}
+        return Ready({**self.entry, "dim_names": names, **keys, MARK: note}, self.pipeline, variable, note)
 
     def pair(self) -> tuple[dict[str, Any], NDArray[Any]]:
         """Descriptor and elements; this is where those of Dask are computed."""
@@ -105,11 +113,9 @@ def ready(name: str, variable: Variable, asked: Mapping[str, Any] | None, *, coo
         variable = conventions.encode_cf_variable(variable, name=name)
     keys, more = attributes_to(dict(variable.attrs), where, also_taken)
     note |= more
-    entry = {"name": name, "dim_names": list(variable.dims), **keys}
+    entry = {"name": name, **keys}
     if "time" in note:
         entry |= _time_keys(keys, note, kind)
-    if "text" in note:
-        entry["dim_names"] = [*entry["dim_names"], f"{name}_bytes"]
     return Ready(entry, pipeline, variable, note)
 
 
