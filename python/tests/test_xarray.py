@@ -292,6 +292,31 @@ def test_a_digest_is_compared_where_it_is_asked_for(tmp_path):
         xr.open_dataset(path, engine="fwright", verify_hash=True)["t"][:10].load()
 
 
+def test_carried_types_and_packed_bits(tmp_path):
+    """Types that Tensogram lacks, beside those that it has."""
+    import ml_dtypes
+
+    field = np.arange(12).reshape(3, 4)
+    fw.save(tmp_path / "f.safetensors", {"eighth": field.astype(ml_dtypes.float8_e4m3fn), "t": field.astype("f8")})
+    fw.convert(tmp_path / "f.safetensors", tmp_path / "f.tgm")
+    expected = field.astype(ml_dtypes.float8_e4m3fn)
+    for source in (tmp_path / "f.tgm", (tmp_path / "f.tgm").read_bytes()):
+        opened = xr.open_dataset(source, engine="fwright", cache=False)
+        assert opened["eighth"].dtype == expected.dtype and np.array_equal(opened["eighth"].values, expected)
+        assert np.array_equal(opened["eighth"][::2, [3, 0]], expected[::2][:, [3, 0]]) and np.array_equal(opened["t"][1], field[1])
+    with serving(tmp_path) as server:
+        assert np.array_equal(xr.open_dataset(f"{server.url}/f.tgm", engine="fwright")["eighth"][1:], expected[1:])
+
+
+@pytest.mark.parametrize("pipeline", [{}, {"compression": "roaring"}])
+def test_packed_bits_are_truth_values(pipeline, tmp_path):
+    bits = np.random.default_rng(1).random((3, 7)) < 0.5
+    packed = np.packbits(bits).tobytes()
+    path = put(tmp_path / "f.tgm", [(packed, {"name": "bits", "_pipeline": {"type": "ntensor", "dtype": "bitmask", "shape": [3, 7], **pipeline}})])
+    opened = xr.open_dataset(path, engine="fwright", cache=False)["bits"]
+    assert opened.dtype == bool and np.array_equal(opened, bits) and np.array_equal(opened[::-1, [6, 0]], bits[::-1][:, [6, 0]])
+
+
 def test_coordinates_of_every_message(tmp_path):
     """Equal ones are one; others get names of their own, and label what stands in their message."""
     lat = {"name": "lat"}

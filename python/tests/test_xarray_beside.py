@@ -306,6 +306,15 @@ def _(path):
     assert ours.attrs == {"run": "00Z", "tensogram_wire_version": 3}
 
 
+@differs("packed bits")
+def _(path):
+    bits = ({"name": "bits"}, {"type": "ntensor", "shape": [3, 4], "dtype": "bitmask"}, b"\x85\xf0")
+    other, ours = both(put(path, [bits]))
+    with pytest.raises(IndexError):
+        other["bits"].load()
+    assert ours["bits"].values.tolist() == np.unpackbits(np.frombuffer(bits[2], "u1"), count=12).astype(bool).reshape(3, 4).tolist()
+
+
 @differs("one-element and one-column reads")
 def _(path):
     """What theirs decodes whole; counted in test_xarray_cost.py."""

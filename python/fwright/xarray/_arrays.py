@@ -109,7 +109,7 @@ class ObjectArray(LazyArray):
     """One object of a file."""
 
     def __init__(self, handle: Handle, item: Item, verify: bool, threshold: float) -> None:
-        self.handle, self.place, self.in_runs, self.by_message = handle, item.place, item.in_runs, item.by_message
+        self.handle, self.place, self.in_runs, self.by_message, self.raw = handle, item.place, item.in_runs, item.by_message, item.raw
         self.shape, self.dtype = item.shape, item.dtype
         self.verify, self.threshold = verify, threshold
 
@@ -125,20 +125,28 @@ class ObjectArray(LazyArray):
 
     def _whole(self) -> Array:
         messages = self.handle.opened().messages
-        if messages is not None and self.by_message:
+        if messages is not None and (self.by_message or self.verify):
             array = messages.whole(self.place, self.verify)
-            self._checked(array.shape, array.dtype)
-            return array
-        if messages is not None and self.verify:
-            array = messages.whole(self.place, True)
+            if self.dtype == np.bool_ and array.dtype == np.uint8:
+                size = int(np.prod(self.shape, dtype=np.int64))
+                array = np.unpackbits(array, count=size).astype(bool).reshape(self.shape)
+            if self.by_message:
+                self._checked(array.shape, array.dtype)
+            # A type that Tensogram lacks is stored as another one, whose hash was compared.
             if array.shape == self.shape and array.dtype == self.dtype:
                 return array
         return np.asarray(self._tensor().numpy(copy=True))
 
     def _view(self) -> Array | None:
         """The elements where they stand in memory or in a mapped file, if they do."""
-        if self.handle.is_far:
+        if self.handle.is_far or self.verify or (self.by_message and not self.raw):
             return None
+        if self.by_message:
+            messages = self.handle.opened().messages
+            assert messages is not None
+            array = messages.view(self.place)
+            self._checked(array.shape, array.dtype)
+            return array
         try:
             return np.asarray(self._tensor().numpy(copy=False))
         except ValueError as error:
@@ -148,7 +156,7 @@ class ObjectArray(LazyArray):
 
     def _reads_all(self, count: int) -> bool:
         size = int(np.prod(self.shape, dtype=np.int64))
-        # Nothing smaller can be decoded of those in a store that cannot be decoded in runs.
+        # Nothing smaller can be decoded of those of a message that cannot be decoded in runs.
         return self.verify or not self.shape or (self.in_runs and count > self.threshold * size) or (self.by_message and not self.in_runs)
 
     def outer(self, axes: Sequence[Axis]) -> Array:
@@ -156,18 +164,14 @@ class ObjectArray(LazyArray):
         count = int(np.prod(lengths, dtype=np.int64))
         if count == 0:
             return np.empty(lengths, self.dtype)
+        if (view := self._view()) is not None:
+            return np.array(_taken(view, axes))
         if self._reads_all(count):
             return _taken(self._whole(), axes)
         if self.by_message:
             return self._in_runs(axes)
-        if (view := self._view()) is not None:
-            return np.array(_taken(view, axes))
-        if all(isinstance(axis, range) for axis in axes):
-            return np.asarray(self._tensor()[tuple(as_slice(axis) for axis in axes if isinstance(axis, range))]).reshape(lengths)
-        if self.in_runs:
-            return self._in_runs(axes)
-        # One block around them: nothing smaller can be decoded.
-        return _taken(np.asarray(self._tensor()[tuple(as_slice(_around(axis)) for axis in axes)]), [_within(axis) for axis in axes])
+        # What is read through its tensor: a slice of it, and for other places one block around them.
+        return _taken(np.asarray(self._tensor()[tuple(as_slice(_around(axis)) for axis in axes)]).reshape([len(_around(axis)) for axis in axes]), [_within(axis) for axis in axes])
 
     def _in_runs(self, axes: Sequence[Axis]) -> Array:
         """The elements as runs of the flattened object, each read once and in order."""
@@ -186,12 +190,12 @@ class ObjectArray(LazyArray):
         count = places[0].size
         if count == 0:
             return np.empty(0, self.dtype)
+        if (view := self._view()) is not None:
+            return np.array(view[tuple(places)])
         if self._reads_all(count):
             return np.asarray(self._whole()[tuple(places)])
-        if not self.by_message and (view := self._view()) is not None:
-            return np.array(view[tuple(places)])
         messages = self.handle.opened().messages
-        if not self.in_runs or messages is None or count > MOST_APART:
+        if not self.by_message or messages is None or count > MOST_APART:
             block = self.outer([_around(axis) for axis in places])
             return np.asarray(block[tuple(axis - int(axis.min()) for axis in places)])
         flat, inverse = np.unique(np.ravel_multi_index(tuple(places), self.shape), return_inverse=True)

@@ -13,10 +13,9 @@ import fwright
 
 from . import _found, _restored
 from ._draft import Built, Choices
-from ._file import Handle, Said, read, source_of
+from ._file import MAGIC, Handle, Said, read, source_of
 
-# How a message begins. Other formats are recognised by their header, which is only read where the name speaks for it.
-_MAGIC = b"TENSOGRM"
+# Other formats are recognised by their header, which is only read where the name speaks for it.
 _ENDINGS = (".tgm", ".tensogram", ".bt", ".bintensors", ".safetensors", ".npz")
 
 Decoding = Mapping[str, Any]
@@ -38,7 +37,7 @@ class FwrightBackendEntrypoint(BackendEntrypoint):
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Whether the content is that of a file of ours; of files in stores, the name."""
         if isinstance(filename_or_obj, (bytes, memoryview)):
-            return bytes(filename_or_obj[:16]).startswith(_MAGIC)
+            return bytes(filename_or_obj[:16]).startswith(MAGIC)
         if isinstance(filename_or_obj, (str, os.PathLike)):
             name = os.fspath(filename_or_obj)
             named = str(name).split("?", 1)[0].lower().endswith(_ENDINGS)
@@ -49,13 +48,13 @@ class FwrightBackendEntrypoint(BackendEntrypoint):
                     head = file.read(16)
             except OSError:
                 return False
-            return head.startswith(_MAGIC) or (named and _opens(name))
+            return head.startswith(MAGIC) or (named and _opens(name))
         if hasattr(filename_or_obj, "read") and hasattr(filename_or_obj, "seek"):
             at = filename_or_obj.tell()
             filename_or_obj.seek(0)
             head = filename_or_obj.read(16)
             filename_or_obj.seek(at)
-            return isinstance(head, bytes) and head.startswith(_MAGIC)
+            return isinstance(head, bytes) and head.startswith(MAGIC)
         return False
 
     def open_dataset(

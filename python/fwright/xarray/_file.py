@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -56,8 +57,12 @@ class Item:
     in_runs: bool = False
     # Whether it is read through its message alone.
     by_message: bool = False
+    # Whether its elements stand in the file as they are.
+    raw: bool = False
 
 
+# How a message begins.
+MAGIC = b"TENSOGRM"
 # What the names of other formats than Tensogram end in.
 _OTHERS = (".bt", ".bintensors", ".safetensors", ".npz", ".npy", ".gguf", ".pt", ".pth", ".ckpt", ".json")
 
@@ -73,9 +78,7 @@ class Opened:
         self._file: fwright.TensorFile | None = None
         self._tensors: list[Tensor] = []
         self.messages: Messages | None = None
-        far = isinstance(source, str) and tensogram.is_remote_url(source)
-        # In a store the messages alone say what is needed, with fewer bytes.
-        if (far and not str(source).split("?", 1)[0].lower().endswith(_OTHERS)) or (not far and self.file.format == "tensogram"):
+        if _begins_like_messages(source) or self.file.format == "tensogram":
             self.messages = Messages(source, self.options)
 
     @property
@@ -94,6 +97,16 @@ class Opened:
 
     def close(self) -> None:
         """The handles close when nothing uses them any more."""
+
+
+def _begins_like_messages(source: Source) -> bool:
+    """Whether these are messages, as far as that costs no request."""
+    if isinstance(source, str) and tensogram.is_remote_url(source):
+        return not source.split("?", 1)[0].lower().endswith(_OTHERS)
+    if isinstance(source, bytes):
+        return source.startswith(MAGIC)
+    with open(source, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 class Handle:
@@ -141,10 +154,10 @@ class Messages:
     def __len__(self) -> int:
         return len(self.spans) if self.file is None else self.file.message_count()
 
-    def _bytes(self, message: int) -> bytes:
+    def _bytes(self, message: int) -> memoryview:
         start, length = self.spans[message]
         assert self.data is not None
-        return self.data[start : start + length]
+        return memoryview(self.data)[start : start + length]
 
     def described(self, message: int) -> tuple[tensogram.Metadata, list[tensogram.DataObjectDescriptor]]:
         """Metadata and descriptors; no elements are read."""
@@ -158,6 +171,12 @@ class Messages:
         if self.file is None:
             return tensogram.decode_range(self._bytes(place.message), place.object, runs, join=True)
         return self.file.file_decode_range(place.message, place.object, runs, join=True)
+
+    def view(self, place: Place) -> NDArray[Any]:
+        """All elements where they stand."""
+        if self.file is None:
+            return tensogram.decode_object(self._bytes(place.message), place.object, copy=False)[2]
+        return self.file.file_decode_object(place.message, place.object, copy=False)["data"]
 
     def whole(self, place: Place, verify: bool) -> NDArray[Any]:
         """All elements; after their hash was compared, where that is asked for."""
@@ -210,8 +229,8 @@ def read(handle: Handle, messages: Iterable[int] | None) -> Said:
         if not 0 <= message < count:
             raise ValueError(f"{handle.title}: message index {message} out of range: the file has {count} messages")
     described = handle.together(opened.messages.described, wanted)
-    # Types that Tensogram lacks, and packed bits, are what names and tensors make of them.
-    by_message = handle.is_far and all(_is_plain(metadata.base) and all(each.dtype != "bitmask" for each in each_of) for metadata, each_of in described)
+    # Types that Tensogram lacks are what names and tensors make of them.
+    by_message = all(_is_plain(metadata.base) for metadata, _ in described)
     places = {} if by_message else _places(opened.tensors, count)
     items: list[Item] = []
     extras: dict[int, dict[str, Any]] = {}
@@ -242,7 +261,8 @@ def _type_of(name: str) -> np.dtype[Any]:
         else:
             brain: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
             return brain
-    return np.dtype(name)
+    # One bit for each element: truth values.
+    return np.dtype(bool if name == "bitmask" else name)
 
 
 def _places(tensors: list[Tensor], messages: int) -> dict[int, list[int]]:
@@ -272,8 +292,10 @@ def _item(place: Place, tensor: Tensor | None, base: dict[str, Any], descriptor:
         elif key not in _DERIVED:
             pipeline[key] = value
     in_parts = descriptor.compression in _IN_PARTS or descriptor.params.get("zfp_mode") == "fixed_rate"
-    shape, dtype = (tuple(descriptor.shape), _type_of(descriptor.dtype)) if tensor is None else (tensor.shape, tensor.dtype)
+    is_bits = descriptor.dtype == "bitmask"
+    shape, dtype = (tuple(descriptor.shape), _type_of(descriptor.dtype)) if tensor is None or is_bits else (tensor.shape, tensor.dtype)
     # A type that Tensogram lacks is stored as bytes, whose runs are not those of the elements.
     is_plain = list(shape) == descriptor.shape and (tensor is None or tensor.type_name == descriptor.dtype)
-    in_runs = is_plain and in_parts and descriptor.filter == "none" and math.prod(shape) > 0
-    return Item(place, shape, dtype, entry, mark, pipeline, in_runs=in_runs, by_message=tensor is None)
+    in_runs = is_plain and in_parts and not is_bits and descriptor.filter == "none" and math.prod(shape) > 0
+    raw = not pipeline and not is_bits and not descriptor.masks and descriptor.byte_order == sys.byteorder
+    return Item(place, shape, dtype, entry, mark, pipeline, in_runs=in_runs, by_message=tensor is None or is_bits, raw=raw)
