@@ -280,6 +280,23 @@ def test_wrong_options(folder):
             xr.open_dataset(path, engine="fwright", **options)
 
 
+def test_files_that_are_damaged_or_empty(tmp_path, folder):
+    whole = (folder / "cube.tgm").read_bytes()
+    for data, words in ((b"", "no Tensogram message"), (b"nothing of ours" * 9, "no Tensogram message")):
+        (tmp_path / "f.tgm").write_bytes(data)
+        with pytest.raises(ValueError, match=words):
+            xr.open_dataset(tmp_path / "f.tgm", engine="fwright")
+    for data in (whole[:-100], bytes(100) + whole):
+        (tmp_path / "f.tgm").write_bytes(data)
+        # Bytes have no name that says what they are.
+        for source in (tmp_path / "f.tgm", data)[: 2 if data.startswith(b"TENSOGRM") else 1]:
+            with pytest.warns(UserWarning, match="are not part of any readable message"):
+                opened = xr.open_dataset(source, engine="fwright")
+            assert np.array_equal(opened["t"][0, 0], FIELD + 500)
+    with pytest.raises(IsADirectoryError):
+        xr.open_dataset(tmp_path, engine="fwright")
+
+
 def test_a_digest_is_compared_where_it_is_asked_for(tmp_path):
     path = tmp_path / "f.tgm"
     put(path, [(np.arange(100.0), {"name": "t"})])

@@ -317,6 +317,14 @@ REFUSED = {
 }
 
 
+def test_places_that_cannot_be_written(tmp_path):
+    for path, error in ((tmp_path / "no" / "f.tgm", FileNotFoundError), (tmp_path, IsADirectoryError)):
+        with pytest.raises(error) as caught:
+            forecast().fw.to_tgm(path)
+        assert caught.value.filename in (str(tmp_path / "no"), str(tmp_path))
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case, tmp_path):
     make, options, error, words = REFUSED[case]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import secrets
@@ -141,6 +142,10 @@ def _target(path: str, mode: str, storage_options: dict[str, Any], threads: int)
         yield lambda extra, objects: _to_file(file, extra, objects, threads)
         return
     folder, name = os.path.split(path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     sink = open(temporary, "xb")
     try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import mmap
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -178,6 +180,16 @@ class Messages:
             return tensogram.decode_object(self._bytes(place.message), place.object, copy=False)[2]
         return self.file.file_decode_object(place.message, place.object, copy=False)["data"]
 
+    def outside(self) -> int:
+        """Bytes that are part of no message, as far as that costs no request."""
+        if self.data is not None:
+            return len(self.data) - sum(length for _, length in self.spans)
+        assert self.file is not None
+        if self.file.is_remote():
+            return 0
+        with open(self.file.source(), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            return len(whole) - sum(length for _, length in tensogram.scan(whole))
+
     def whole(self, place: Place, verify: bool) -> NDArray[Any]:
         """All elements; after their hash was compared, where that is asked for."""
         if self.file is None:
@@ -225,6 +237,9 @@ def read(handle: Handle, messages: Iterable[int] | None) -> Said:
         return Said(opened.file.format, found, {0: keys})
     count = len(opened.messages)
     wanted = list(range(count) if messages is None else messages)
+    if messages is None and (outside := opened.messages.outside()) > 0:
+        words = f"{outside} bytes are not part of any readable message, so that objects may be missing; fw validate shows what they are"
+        warnings.warn(f"{handle.title}: {words}", stacklevel=2)
     for message in wanted:
         if not 0 <= message < count:
             raise ValueError(f"{handle.title}: message index {message} out of range: the file has {count} messages")
