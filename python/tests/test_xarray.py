@@ -245,6 +245,17 @@ def test_stores(folder, name):
             xr.open_dataset(f"{server.url}/nothing.tgm", engine="fwright")
 
 
+def test_secrets_are_not_shown(tmp_path):
+    import traceback
+
+    options = {"aws_access_key_id": "known", "aws_secret_access_key": "hunter2", "endpoint": "http://127.0.0.1:9", "allow_http": "true", "region": "x"}
+    try:
+        xr.open_dataset("s3://bucket/f.tgm", engine="fwright", storage_options={**options, "max_retries": "0", "retry_timeout": "1s"})
+    except (OSError, ValueError):
+        shown = traceback.format_exc()
+    assert "aws_secret_access_key" in shown and "hunter2" not in shown
+
+
 @pytest.mark.parametrize("name", [*PIPELINES, "holes"])
 def test_every_index_in_a_store(folder, name):
     file = "holes" if name == "holes" else "codecs"

@@ -13,7 +13,7 @@ import fwright
 
 from . import _found, _restored
 from ._draft import Built, Choices
-from ._file import MAGIC, Handle, Said, read, source_of
+from ._file import MAGIC, Handle, Said, Settings, read, source_of
 
 # Other formats are recognised by their header, which is only read where the name speaks for it.
 _ENDINGS = (".tgm", ".tensogram", ".bt", ".bintensors", ".safetensors", ".npz")
@@ -180,8 +180,8 @@ def _dataset(handle: Handle, built: Built, decoding: Decoding) -> Dataset:
 
 def handle_of(source: Any, storage_options: Mapping[str, Any] | None) -> Handle:
     """A handle of a path, a URL, bytes or a binary file."""
-    options = tuple(sorted((str(key), str(value)) for key, value in (storage_options or {}).items()))
-    return Handle(source_of(source), options)
+    options = sorted((str(key), str(value)) for key, value in (storage_options or {}).items())
+    return Handle(source_of(source), Settings(options))
 
 
 def one_message(index: int | None) -> list[int] | None:

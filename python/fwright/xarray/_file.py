@@ -23,7 +23,6 @@ from fwright import Tensor, tensogram
 
 from ._marks import MARK, mark_of
 
-Options: TypeAlias = tuple[tuple[str, Any], ...]
 Source: TypeAlias = str | bytes
 # Where an object says that it carries a type that Tensogram lacks.
 CARRIED = "fw.carried"
@@ -32,6 +31,13 @@ B = TypeVar("B")
 
 # Requests that one call has under way: stores answer each of them late, and many at once.
 WORKERS = 16
+
+
+class Settings(tuple[tuple[str, str], ...]):
+    """Settings of a store. What they are set to may be secret, and errors of xarray show what a file was opened with."""
+
+    def __repr__(self) -> str:
+        return f"<settings: {', '.join(name for name, _ in self)}>"
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ _OTHERS = (".bt", ".bintensors", ".safetensors", ".npz", ".npy", ".gguf", ".pt",
 class Opened:
     """The handles of one file: its messages where it has some, and names and tensors where they are needed."""
 
-    def __init__(self, source: Source, options: Options, mode: str = "r") -> None:
+    def __init__(self, source: Source, options: Settings, mode: str = "r") -> None:
         # xarray opens files with a mode; there is but one.
         assert mode == "r"
         self.source, self.options = source, dict(options)
@@ -114,7 +120,7 @@ def _begins_like_messages(source: Source) -> bool:
 class Handle:
     """A file that is opened when it is asked for, kept open among others, and opened again where it is unpickled."""
 
-    def __init__(self, source: Source, options: Options) -> None:
+    def __init__(self, source: Source, options: Settings) -> None:
         self.source = source
         self.manager: CachingFileManager[Opened] = CachingFileManager(Opened, source, options, mode="r")
 
