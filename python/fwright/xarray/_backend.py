@@ -181,7 +181,7 @@ def _dataset(handle: Handle, built: Built, decoding: Decoding) -> Dataset:
 def handle_of(source: Any, storage_options: Mapping[str, Any] | None) -> Handle:
     """A handle of a path, a URL, bytes or a binary file."""
     options = sorted((str(key), str(value)) for key, value in (storage_options or {}).items())
-    return Handle(source_of(source), Settings(options))
+    return Handle(source_of(source), Settings(tuple(options)))
 
 
 def one_message(index: int | None) -> list[int] | None:

@@ -33,11 +33,14 @@ B = TypeVar("B")
 WORKERS = 16
 
 
-class Settings(tuple[tuple[str, str], ...]):
+@dataclass(frozen=True, repr=False)
+class Settings:
     """Settings of a store. What they are set to may be secret, and errors of xarray show what a file was opened with."""
 
+    pairs: tuple[tuple[str, str], ...] = ()
+
     def __repr__(self) -> str:
-        return f"<settings: {', '.join(name for name, _ in self)}>"
+        return f"<settings: {', '.join(name for name, _ in self.pairs)}>"
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class Opened:
     def __init__(self, source: Source, options: Settings, mode: str = "r") -> None:
         # xarray opens files with a mode; there is but one.
         assert mode == "r"
-        self.source, self.options = source, dict(options)
+        self.source, self.options = source, dict(options.pairs)
         self.lock = threading.Lock()
         self._file: fwright.TensorFile | None = None
         self._tensors: list[Tensor] = []
