@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,11 +102,6 @@ def own_dimensions(drafts: Sequence[Draft]) -> None:
                 others = ", ".join(str(other) for other in sorted(lengths[dim]))
                 warnings.warn(f"dimension {dim!r} has the lengths {others}: an axis of {draft.name!r} gets a name of its own", stacklevel=2)
             draft.dims[axis] = f"obj_{draft.number}_dim_{axis}"
-
-
-def changed_names(entry: Mapping[str, Any], gone: Sequence[str]) -> dict[str, Any]:
-    """The entry without some keys."""
-    return {key: value for key, value in entry.items() if key not in gone}
 
 
 def float_like(dtype: np.dtype[Any]) -> bool:
