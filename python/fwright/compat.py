@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from types import ModuleType
 
-__all__ = ["install"]
+__all__ = ["install", "install_engine"]
 
 
 def install() -> None:
@@ -40,6 +40,31 @@ def install() -> None:
     sys.modules.update(modules)
     if not any(isinstance(finder, _Submodules) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Submodules())
+
+
+def install_engine() -> None:
+    """Make ``engine="tensogram"`` of xarray, and the module ``tensogram_xarray``, ours.
+
+    The keywords and defaults are those of the package ``tensogram-xarray``, which need not be installed: the first message, every
+    object a variable, nothing decoded. ``docs/arrays.md`` lists what comes out differently, and why. What was imported from
+    ``tensogram_xarray`` before stays what it is.
+
+    >>> import numpy as np, xarray as xr, fwright as fw, fwright.compat
+    >>> fwright.compat.install_engine()
+    >>> fw.save("field.tgm", {"t": np.arange(6.0).reshape(2, 3)})
+    >>> xr.open_dataset("field.tgm", engine="tensogram", dim_names=["y", "x"])["t"].dims
+    ('y', 'x')
+    """
+    from xarray.backends import refresh_engines
+    from xarray.backends.common import BACKEND_ENTRYPOINTS
+
+    from .xarray import _reference
+
+    for name in ("tensogram_xarray", "tensogram_xarray.backend"):
+        sys.modules[name] = _reference
+    # Those that xarray has built in come before those of packages.
+    BACKEND_ENTRYPOINTS["tensogram"] = (None, _reference.TensogramBackendEntrypoint)
+    refresh_engines()
 
 
 class _Submodules(MetaPathFinder, Loader):

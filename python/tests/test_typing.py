@@ -95,7 +95,7 @@ def test_a_program_is_checked(strictly, tmp_path):
 
 @pytest.mark.parametrize(
     "module",
-    ["fwright", "fwright._commands", "fwright._fwright", "fwright.bintensors", "fwright.bintensors.numpy", "fwright.compat", "fwright.structframe", "fwright.tensogram"],
+    ["fwright", "fwright._commands", "fwright._fwright", "fwright.bintensors", "fwright.bintensors.numpy", "fwright.compat", "fwright.structframe", "fwright.tensogram", "fwright.xarray", "fwright.xarray._accessor", "fwright.xarray._backend"],
 )
 def test_examples_run(module, tmp_path):
     # Doctest does not look into compiled modules by itself.
@@ -126,7 +126,7 @@ def test_examples_of_frameworks_run(module, needs, tmp_path):
 def test_the_examples_are_checked(strictly, tmp_path):
     """Programs of the documents and of the notebook pass the strict checks that their readers may use."""
     root = pathlib.Path(__file__).resolve().parents[2]
-    pages = {page: "\n".join(re.findall(r"```python\n(.*?)```", (root / page).read_text(), re.S)) for page in ("docs/python.md", "python/README.md")}
+    pages = {page: "\n".join(re.findall(r"```python\n(.*?)```", (root / page).read_text(), re.S)) for page in ("docs/arrays.md", "docs/python.md", "python/README.md")}
     for notebook in (root / "docs/notebooks").glob("*.ipynb"):
         cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
         pages[notebook.name] = "\n".join("".join(cell["source"]) for cell in cells)

@@ -51,6 +51,10 @@ const REQUIRED: &[&str] = &[
     MATURIN,
     "pytest",
     "auditwheel",
+    // what fwright.xarray is an engine of, with what it is used with
+    "xarray==2026.9.0",
+    "dask==2026.8.0",
+    "cftime==1.6.6.1",
 ];
 
 /// Groups that are welcome: one that does not install is named and its tests are skipped.
@@ -59,7 +63,7 @@ const OPTIONAL: &[&[&str]] = &[
     &["graphql-core"],
     &["pyserial"],
     &["rangehttpserver", "moto[server]"],
-    &["tensogram-xarray", "tensogram-zarr"],
+    &["tensogram-xarray==0.24.0", "tensogram-zarr==0.24.0"],
     // whose arrays fwright.bintensors reads and writes; PyTorch, with its GPU libraries, is too large to install here
     &["jax", "mlx[cpu]"],
     &["pyserial", "pandas"],
