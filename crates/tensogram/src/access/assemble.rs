@@ -37,9 +37,18 @@ pub(crate) fn verify_frame_hash(
     if !frame.has_hash() {
         return Ok(());
     }
-    let slot = frame.hash_slot();
-    let expected = fw_bytes::Cursor::at(frame_bytes(message, slot)?, slot.start).u64_be("hash")?;
-    let actual = xxh3_64(frame_bytes(message, frame.body())?);
+    let slot = frame_bytes(message, frame.hash_slot())?;
+    compare_frame_hash(frame, object_index, slot, xxh3_64(frame_bytes(message, frame.body())?))
+}
+
+/// The same for a frame whose body was hashed already.
+pub(crate) fn compare_frame_hash(
+    frame: &FrameRef,
+    object_index: Option<usize>,
+    slot: &[u8],
+    actual: u64,
+) -> Result<()> {
+    let expected = fw_bytes::Cursor::at(slot, frame.hash_slot().start).u64_be("hash")?;
     if expected == actual {
         return Ok(());
     }

@@ -56,7 +56,8 @@ pub use object::{ObjectFrame, ObjectHead, ReadFrame, ReadHead};
 pub use part::{ReadRanges, ReadSlice};
 
 pub(crate) use assemble::{
-    ambiguous, frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash, verify_object,
+    ambiguous, compare_frame_hash, frame_bytes, full_metadata, merged, metadata_of, preceder_entry, verify_frame_hash,
+    verify_object,
 };
 pub(crate) use at_hand::AtHand;
 pub(crate) use object::{SMALL_FRAME, TAIL_LOOK, check_masks, head_and_tail, object_path};

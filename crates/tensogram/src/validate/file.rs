@@ -1,13 +1,12 @@
 //! A whole file or buffer: every message found, and the bytes that belong to none.
 
-use super::{MessageReport, ValidateOptions, validate_message};
+use super::{MessageReport, ValidateOptions, validate_in_source, validate_message};
 use crate::error::Result;
 use crate::read::file::{scan_source, sort_out};
 use crate::wire::MAGIC;
 use fw_bytes::Span;
 use fw_report::{Finding, Report};
 use fw_source::{FileSource, ReadAt};
-use std::borrow::Cow;
 use std::path::Path;
 
 /// What validation found in a file.
@@ -45,7 +44,7 @@ impl FileReport {
     }
 }
 
-/// Validates every message of a file; one message is held in memory at a time.
+/// Validates every message of a file; one object is held in memory at a time.
 ///
 /// # Errors
 /// `Io` when the file cannot be read. What the bytes say never fails: it becomes findings.
@@ -58,7 +57,13 @@ pub fn validate_file(path: impl AsRef<Path>, options: &ValidateOptions) -> Resul
 /// # Errors
 /// `Io` when the source cannot be read.
 pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOptions) -> Result<FileReport> {
-    validate_with(source, &|span| bytes_of(source, span).map(Cow::Owned), options)
+    let check = |span: Span, options: &ValidateOptions| {
+        if span.len() <= SMALL_MESSAGE {
+            return Ok(validate_message(&bytes_of(source, span)?, options));
+        }
+        validate_in_source(source, span, options)
+    };
+    validate_with(source, &check, options)
 }
 
 /// Validates every message of a buffer, as [`validate_file`] does for a file. Nothing is copied, and nothing fails: whatever
@@ -76,23 +81,21 @@ pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOption
 /// # Ok::<(), fw_tensogram::TensogramError>(())
 /// ```
 pub fn validate_buffer(buffer: &[u8], options: &ValidateOptions) -> FileReport {
-    let bytes = |span: Span| Ok(Cow::Borrowed(span.slice_of(buffer, 0).unwrap_or_default()));
+    let check = |span: Span, options: &ValidateOptions| {
+        Ok(validate_message(span.slice_of(buffer, 0).unwrap_or_default(), options))
+    };
     // Bytes in memory can always be read: there is no error to report. One would be a finding all the same.
-    validate_with(buffer, &bytes, options).unwrap_or_else(|error| {
+    validate_with(buffer, &check, options).unwrap_or_else(|error| {
         let mut file = FileReport::default();
         file.report.push(super::from_error(error.code(), &error, "file"));
         file
     })
 }
 
-/// Where the bytes of a span come from.
-type BytesOf<'a, 'b> = &'a dyn Fn(Span) -> Result<Cow<'b, [u8]>>;
+/// Validates the message that fills a span.
+type Check<'a> = dyn Fn(Span, &ValidateOptions) -> Result<MessageReport> + 'a;
 
-fn validate_with(
-    source: &(impl ReadAt + ?Sized),
-    bytes_of: BytesOf<'_, '_>,
-    options: &ValidateOptions,
-) -> Result<FileReport> {
+fn validate_with(source: &(impl ReadAt + ?Sized), check: &Check<'_>, options: &ValidateOptions) -> Result<FileReport> {
     let len = source.len()?;
     let mut file = FileReport::default();
     let mut position = 0;
@@ -107,14 +110,14 @@ fn validate_with(
     for (index, span) in spans.into_iter().enumerate() {
         let gap = Span::new(position, span.start);
         file.gap(gap);
-        file.explain(bytes_of, gap, options)?;
+        file.explain(source, check, gap, options)?;
         position = span.end;
         options.watch.tell(span.start, len);
-        let message = validate_message(&bytes_of(span)?, options);
+        let message = check(span, options)?;
         file.messages.push((span, placed(message, &format!("message[{index}]"), span.start)));
         options.watch.tell(span.end, len);
     }
-    file.explain(bytes_of, Span::new(position, len), options)?;
+    file.explain(source, check, Span::new(position, len), options)?;
     if len == 0 {
         // What a writer leaves that has not written yet, and the reference takes for a file of no messages.
         file.report.push(Finding::warning("empty_file", "the file is empty: it holds no message").level("file"));
@@ -142,12 +145,18 @@ impl FileReport {
 
 impl FileReport {
     /// Bytes outside messages that begin like one: says why they are none.
-    fn explain(&mut self, bytes_of: BytesOf<'_, '_>, gap: Span, options: &ValidateOptions) -> Result<()> {
+    fn explain(
+        &mut self,
+        source: &(impl ReadAt + ?Sized),
+        check: &Check<'_>,
+        gap: Span,
+        options: &ValidateOptions,
+    ) -> Result<()> {
         let magic = Span::new(gap.start, gap.start.saturating_add(MAGIC.len() as u64));
-        if !gap.contains(magic) || *bytes_of(magic)? != *MAGIC {
+        if !gap.contains(magic) || *bytes_of(source, magic)? != *MAGIC {
             return Ok(());
         }
-        let report = validate_message(&bytes_of(gap)?, options);
+        let report = check(gap, options)?;
         self.unreadable.push((gap, placed(report, &format!("bytes[{gap}]"), gap.start)));
         Ok(())
     }
@@ -159,6 +168,9 @@ fn bytes_of(source: &(impl ReadAt + ?Sized), span: Span) -> Result<Vec<u8>> {
     source.read_exact_at(span.start, &mut bytes)?;
     Ok(bytes)
 }
+
+/// Messages up to this are read whole: one read costs less than one for each part.
+const SMALL_MESSAGE: u64 = 1 << 20;
 
 /// Counts bytes and paths from the file.
 fn placed(message: MessageReport, outer: &str, base: u64) -> MessageReport {

@@ -1,16 +1,17 @@
 //! Level 3: do digests match, and do encoded payloads decode?
 
+use super::bytes::FrameBytes;
 use super::metadata::descriptor_of;
 use super::structure::Structure;
 use super::{INTEGRITY, ValidateOptions, from_error, object_path};
-use crate::access::verify_frame_hash;
+use crate::access::{AtHand, ObjectHead, verify_frame_hash};
 use crate::describe::{HashList, digest_text};
-use crate::error::TensogramError;
-use crate::frame::FrameRef;
-use crate::message::ObjectView;
+use crate::error::{Result, TensogramError};
+use crate::frame::{FrameRef, Lookup};
 use crate::options::DecodeOptions;
 use crate::pipeline;
 use crate::wire::{FrameContent, MessageFlags};
+use fw_bytes::Step;
 use fw_report::{Finding, Report};
 
 /// Whether payloads are decoded to prove that they can be.
@@ -21,34 +22,39 @@ pub(super) enum Payloads {
 }
 
 /// Returns whether every object's digest was compared and matched.
-pub(super) fn check(
-    structure: &Structure<'_>,
+///
+/// # Errors
+/// When reading fails.
+pub(super) fn check<L: Lookup + ?Sized>(
+    structure: &Structure<'_, L>,
+    bytes: &(impl FrameBytes + ?Sized),
     options: &ValidateOptions,
     payloads: Payloads,
     report: &mut Report,
-) -> bool {
-    let mut checker = Checker { structure, options, report };
-    let verified = checker.object_digests(payloads);
+) -> Result<bool> {
+    let mut checker = Checker { structure, bytes, options, report };
+    let verified = checker.object_digests(payloads)?;
     checker.other_digests();
     checker.hash_lists();
     if payloads == Payloads::Decode {
-        checker.payloads();
+        checker.payloads()?;
     }
-    verified
+    Ok(verified)
 }
 
-struct Checker<'s, 'm> {
-    structure: &'s Structure<'m>,
+struct Checker<'s, 'm, L: ?Sized, B: ?Sized> {
+    structure: &'s Structure<'m, L>,
+    bytes: &'s B,
     options: &'s ValidateOptions,
     report: &'s mut Report,
 }
 
-impl Checker<'_, '_> {
+impl<L: Lookup + ?Sized, B: FrameBytes + ?Sized> Checker<'_, '_, L, B> {
     fn push(&mut self, finding: Finding) {
         self.report.push(finding.level(INTEGRITY));
     }
 
-    fn object_digests(&mut self, payloads: Payloads) -> bool {
+    fn object_digests(&mut self, payloads: Payloads) -> Result<bool> {
         let promised = self.structure.preamble.flags.contains(MessageFlags::HASHES_PRESENT);
         let mut verified = true;
         for (index, object) in self.structure.objects.iter().enumerate() {
@@ -62,9 +68,13 @@ impl Checker<'_, '_> {
                 self.push(place(Finding::error("hash_verification_error", text)));
                 verified = false;
             }
-            if let Err(error) = verify_frame_hash(self.structure.message, &object.frame, Some(index)) {
-                self.push(place(Finding::error("hash_mismatch", mismatch_text(&error))));
-                verified = false;
+            match self.bytes.verify(&object.frame, Some(index)) {
+                Ok(()) => {}
+                Err(error) if error.is_io() => return Err(error),
+                Err(error) => {
+                    self.push(place(Finding::error("hash_mismatch", mismatch_text(&error))));
+                    verified = false;
+                }
             }
             if payloads == Payloads::Leave
                 && promised
@@ -75,7 +85,7 @@ impl Checker<'_, '_> {
                 verified = false;
             }
         }
-        verified
+        Ok(verified)
     }
 
     /// Metadata, index, hash and preceder frames have digests of their own.
@@ -96,7 +106,7 @@ impl Checker<'_, '_> {
                 continue;
             }
             let body = frame.body();
-            let bytes = body.slice_of(self.structure.message, 0).unwrap_or(&[]);
+            let bytes = self.structure.message.lookup(body).unwrap_or(&[]);
             let list = match HashList::from_cbor(bytes, body.start, &self.options.limits) {
                 Ok(list) => list,
                 Err(error) => {
@@ -123,7 +133,7 @@ impl Checker<'_, '_> {
 
     fn compare_list(&mut self, list: &HashList) {
         for (index, (object, entry)) in self.structure.objects.iter().zip(&list.hashes).enumerate() {
-            let slot = object.frame.hash_slot().slice_of(self.structure.message, 0);
+            let slot = self.structure.message.lookup(object.frame.hash_slot());
             let Some(Ok(slot)) = slot.map(<[u8; 8]>::try_from) else { continue };
             let stored = digest_text(u64::from_be_bytes(slot));
             if object.frame.has_hash() && *entry != stored {
@@ -134,26 +144,31 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn payloads(&mut self) {
-        let decode = DecodeOptions { limits: self.options.limits, ..DecodeOptions::default() };
+    fn payloads(&mut self) -> Result<()> {
+        let limits = self.options.limits;
+        let decode = DecodeOptions { limits, ..DecodeOptions::default() };
         for (index, object) in self.structure.objects.iter().enumerate() {
-            let place = |finding: Finding| finding.at(object.frame.span()).on(object_path(index)).object(index as u64);
-            let Ok(view) = ObjectView::read(self.structure.message, object.frame, index, &self.options.limits) else {
-                continue;
-            };
-            if view.descriptor().is_raw() {
-                continue;
+            // What needs no codec is not fetched.
+            match descriptor_of(self.structure, object, self.options) {
+                Ok(descriptor) if !descriptor.is_raw() => {}
+                _ => continue,
             }
-            if let Err(error) = pipeline::pipeline_of(view.descriptor()) {
-                self.push(place(Finding::error("pipeline_config_failed", error.to_string())));
-            } else if let Err(error) = view.decode(&decode) {
-                self.push(place(match error.code() {
+            let found = self.bytes.with(&object.frame, |have| {
+                let Ok(Step::Done(head)) = ObjectHead::read(have, object.frame, index, &limits) else { return None };
+                if let Err(error) = pipeline::pipeline_of(&head.descriptor) {
+                    return Some(Finding::error("pipeline_config_failed", error.to_string()));
+                }
+                let error = pipeline::decode_to_vec(&AtHand::new(&head, have), &decode).err()?;
+                Some(match error.code() {
                     // What this build cannot decode may well be right.
                     code @ "codec_not_built" => Finding::warning(code, error.to_string()),
                     _ => Finding::error("decode_pipeline_failed", error.to_string()),
-                }));
-            }
+                })
+            })?;
+            let place = |finding: Finding| finding.at(object.frame.span()).on(object_path(index)).object(index as u64);
+            found.into_iter().for_each(|finding| self.push(place(finding)));
         }
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use fw_bytes::Span;
 use fw_codec::chain::{Compression, Encoding, Filter};
 use fw_report::{Finding, Report};
 
-pub(super) fn check(structure: &Structure<'_>, options: &ValidateOptions, report: &mut Report) {
+pub(super) fn check<L: Lookup + ?Sized>(structure: &Structure<'_, L>, options: &ValidateOptions, report: &mut Report) {
     let mut checker = Checker { structure, options, report };
     if options.canonical {
         checker.canonical_forms();
@@ -43,19 +43,19 @@ pub(super) fn descriptor_of<L: Lookup + ?Sized>(
     DataObjectDescriptor::from_cbor(frame_bytes(structure.message, span)?, span.start, &options.limits)
 }
 
-struct Checker<'s, 'm> {
-    structure: &'s Structure<'m>,
+struct Checker<'s, 'm, L: ?Sized> {
+    structure: &'s Structure<'m, L>,
     options: &'s ValidateOptions,
     report: &'s mut Report,
 }
 
-impl Checker<'_, '_> {
+impl<L: Lookup + ?Sized> Checker<'_, '_, L> {
     fn push(&mut self, finding: Finding) {
         self.report.push(finding.level(METADATA));
     }
 
     fn body(&self, span: Span) -> &[u8] {
-        span.slice_of(self.structure.message, 0).unwrap_or(&[])
+        self.structure.message.lookup(span).unwrap_or(&[])
     }
 
     fn metadata_frames(&mut self) -> bool {

@@ -3,6 +3,7 @@
 //! Four levels build on each other, one file each: [`structure`] follows frames, [`metadata`] reads descriptions,
 //! [`integrity`] compares digests and proves that payloads decode, [`fidelity`] looks at decoded values.
 
+mod bytes; // where the bytes of frames come from
 mod fidelity;
 mod file;
 mod integrity;
@@ -18,9 +19,12 @@ pub use survey::{ReadSurvey, Survey, SurveyedObject, survey, survey_source, surv
 
 pub use file::{FileReport, validate_buffer, validate_file, validate_source};
 
-use fw_bytes::Limits;
+use crate::error::Result;
+use crate::frame::{Based, Lookup};
+use bytes::{FrameBytes, InSource};
+use fw_bytes::{Limits, Span};
 use fw_report::{Finding, Report, Severity};
-use fw_source::Watch;
+use fw_source::{ReadAt, Watch};
 use structure::Structure;
 
 /// How far to look.
@@ -91,15 +95,43 @@ impl MessageReport {
 /// ```
 pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageReport {
     let mut report = Report::new();
-    let Some(structure) = Structure::read(message, &options.limits, &mut report) else {
-        return MessageReport { report, ..MessageReport::default() };
-    };
-    report.extend(numbers::in_doubt(&structure, options));
+    let structure = Structure::read(message, &options.limits, &mut report);
+    match structure {
+        None => MessageReport { report, ..MessageReport::default() },
+        // Bytes in memory can always be read.
+        Some(structure) => levels(&structure, structure.message, options, report).unwrap_or_default(),
+    }
+}
+
+/// The same for a message in a source. Of its objects one is held at a time, and only where it has to be decoded.
+///
+/// # Errors
+/// When reading fails.
+fn validate_in_source(
+    source: &(impl ReadAt + ?Sized),
+    message: Span,
+    options: &ValidateOptions,
+) -> Result<MessageReport> {
+    let (bytes, mut report) = (InSource { source, message }, Report::new());
+    match bytes.follow(&options.limits, &mut report)? {
+        None => Ok(MessageReport { report, ..MessageReport::default() }),
+        Some((frames, held)) => levels(&frames.of(&Based::new(&held, message.start)), &bytes, options, report),
+    }
+}
+
+/// Every level that is wanted.
+fn levels<L: Lookup + ?Sized>(
+    structure: &Structure<'_, L>,
+    bytes: &(impl FrameBytes + ?Sized),
+    options: &ValidateOptions,
+    mut report: Report,
+) -> Result<MessageReport> {
+    report.extend(numbers::in_doubt(structure, options));
     let mut verified = false;
     match options.mode {
-        ValidateMode::Quick if options.canonical => metadata::check(&structure, options, &mut report),
+        ValidateMode::Quick if options.canonical => metadata::check(structure, options, &mut report),
         ValidateMode::Quick => {}
-        ValidateMode::Metadata => metadata::check(&structure, options, &mut report),
+        ValidateMode::Metadata => metadata::check(structure, options, &mut report),
         ValidateMode::Checksum => {
             report = report.into_iter().filter(|finding| finding.severity == Severity::Error).fold(
                 Report::new(),
@@ -109,21 +141,21 @@ pub fn validate_message(message: &[u8], options: &ValidateOptions) -> MessageRep
                 },
             );
             if options.canonical {
-                metadata::check(&structure, options, &mut report);
+                metadata::check(structure, options, &mut report);
             }
-            verified = integrity::check(&structure, options, integrity::Payloads::Leave, &mut report);
+            verified = integrity::check(structure, bytes, options, integrity::Payloads::Leave, &mut report)?;
         }
         ValidateMode::Default | ValidateMode::Full => {
-            metadata::check(&structure, options, &mut report);
-            verified = integrity::check(&structure, options, integrity::Payloads::Decode, &mut report);
+            metadata::check(structure, options, &mut report);
+            verified = integrity::check(structure, bytes, options, integrity::Payloads::Decode, &mut report)?;
         }
     }
     if options.mode == ValidateMode::Full {
-        fidelity::check(&structure, options, &mut report);
+        fidelity::check(structure, bytes, options, &mut report)?;
     }
     let object_count = structure.objects.len();
     let hash_verified = verified && object_count > 0 && report.is_ok();
-    MessageReport { report, object_count, hash_verified }
+    Ok(MessageReport { report, object_count, hash_verified })
 }
 
 const STRUCTURE: &str = "structure";
