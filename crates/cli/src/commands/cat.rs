@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
         );
         return Err(Usage(text).into());
     }
-    let file = input.trusted_tensors(&args.trust, args.json)?;
+    let file = input.tensors(&args.trust, args.json)?;
     let name = chosen(args, input, &*file)?;
     if format == Format::Tensogram && args.slice.is_some() && args.widen.is_none() {
         return named_part(args, input, &*file, &name);
@@ -338,7 +338,7 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
         return Err(Usage(text).into());
     }
     if matches!(args.form(), CatFormat::Text | CatFormat::Json) || args.widen.is_some() {
-        let all = input.trusted_tensors(&args.trust, args.json)?;
+        let all = input.tensors(&args.trust, args.json)?;
         let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
         let name = name.map_or("", String::as_str);
         return match args.slice.as_ref().filter(|_| args.widen.is_none()) {

@@ -24,6 +24,7 @@ mod planned;
 mod recover;
 mod reference;
 mod remote;
+mod reported;
 mod schema;
 mod signals;
 mod snapshots;
