@@ -384,7 +384,7 @@ fn tensors(command: &Command, (url, source): (&str, &StoreSource), format: Forma
     let Some(wanted) = args.tensor.clone().or(only) else {
         return Err(Usage(cat::several_tensors(&name, file.entries().len())).into());
     };
-    cat::write_tensor(args, &*file, &wanted, &name).map_err(|error| match error.is::<Usage>() {
+    cat::write_tensor(args, &*file, &wanted, &name).map_err(|error| match cat::is_own(&error) {
         true => error,
         false if error.to_string().contains(&name) => error,
         false => error.context(name),
