@@ -87,7 +87,7 @@ fn summary(file: &dyn TensorFile, file_len: u64) -> Result<Info, ConvertError> {
     let mut info = Info {
         format: file.format(),
         file_len: file_len.saturating_add(file.shards_len().unwrap_or(0)),
-        shard_count: (file.format() == Format::ShardIndex).then(|| shards.len()),
+        shard_count: (file.format() == Format::ShardIndex).then_some(shards.len()),
         tensor_count: file.entries().len(),
         data_len: 0,
         element_count: 0,

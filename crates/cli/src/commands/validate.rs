@@ -28,10 +28,10 @@ pub(crate) fn run(args: &Validate) -> Result<Outcome> {
     let total = inputs.words.iter().filter_map(|word| std::fs::metadata(word).ok()).map(|found| found.len()).sum();
     let check = |word: &PathBuf| {
         #[cfg(feature = "remote")]
-        if let Some(url) = crate::remote::url(word) {
-            if let Some(answer) = in_store(args, url, progress.watch(url)).transpose() {
-                return (word.clone(), answer);
-            }
+        if let Some(url) = crate::remote::url(word)
+            && let Some(answer) = in_store(args, url, progress.watch(url)).transpose()
+        {
+            return (word.clone(), answer);
         }
         let input = Input::of(word, &args.common.store, "validate");
         let answer = input.and_then(|input| {

@@ -215,7 +215,7 @@ mod memory {
         for (mode, most) in [("quick", 40 << 20), ("checksum", 40 << 20), ("default", 40 << 20), ("full", 90 << 20)] {
             let (code, text, peak) = measured(at, &format!("validate m.tgm --mode {mode}"));
             assert!(code == 0 && text.ends_with("valid\n"), "{mode}: {text}");
-            assert!(peak < most, "{mode}: {peak} bytes for a message of {} MiB", 8 * LEN >> 20);
+            assert!(peak < most, "{mode}: {peak} bytes for a message of {} MiB", (8 * LEN) >> 20);
         }
         // A fault in the last object is found all the same.
         let mut bytes = std::fs::read(at.join("m.tgm")).expect("read");
