@@ -59,7 +59,12 @@ class TensorFile(Mapping[str, Tensor]):
     def __enter__(self) -> TensorFile: ...
     def __exit__(self, _exc_type: Any = None, _exc_val: Any = None, _exc_tb: Any = None) -> bool: ...
 
-def open(source: str | PathLike[str] | Buffer | IO[bytes], *, storage_options: dict[str, Any] | None = None) -> TensorFile: ...
+def open(
+    source: str | PathLike[str] | Buffer | IO[bytes],
+    *,
+    verify: bool = False,
+    storage_options: dict[str, Any] | None = None,
+) -> TensorFile: ...
 def save(
     path: str | PathLike[str],
     tensors: Mapping[str, Any],

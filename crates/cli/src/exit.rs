@@ -136,6 +136,22 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// Standard output cannot be written, which is no fault of the file that is read.
+#[derive(Debug)]
+pub(crate) struct Unwritten(pub(crate) io::Error);
+
+impl std::fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "standard output: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwritten {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
 /// What is wrong with a file, where no library has a code for it.
 #[derive(Debug)]
 pub(crate) struct Failure {

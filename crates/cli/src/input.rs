@@ -6,7 +6,7 @@ use crate::exit::{Failure, Retold, Usage};
 use crate::render::{Progress, size};
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
-use framewright::convert::{Checked, Format, TensorFile, checkpoint_in};
+use framewright::convert::{Format, TensorFile, checkpoint_in};
 use framewright::recording::is_recording;
 use framewright::source::{FileSource, ReadAt, TemporaryDirectory, TemporaryFile};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
@@ -271,35 +271,21 @@ impl Input {
         Ok(file)
     }
 
-    /// A file of named tensors. One that is read as a whole is compared with the digest that the file keeps of it.
-    ///
-    /// # Errors
-    /// When it cannot be opened or is wrong; the message names it.
-    pub(crate) fn tensors(&self) -> Result<Box<dyn TensorFile>> {
-        Ok(Box::new(Checked::new(self.unchecked_tensors()?)))
-    }
-
     /// A file of named tensors, whose digests nobody looks at.
     ///
     /// # Errors
-    /// As [`Input::tensors`].
+    /// When it cannot be opened or is wrong; the message names it.
     pub(crate) fn unchecked_tensors(&self) -> Result<Box<dyn TensorFile>> {
         self.format()?.open(&self.path, &ReadOptions::default()).or_else(|error| self.named(error))
     }
 
-    /// A file of named tensors, read as `trust` says. That digests are not looked at is told where there are some.
+    /// A file of named tensors. One that is read as a whole is compared with the digest that the file keeps of it, unless `trust` says
+    /// otherwise, which is told where there are digests.
     ///
     /// # Errors
-    /// As [`Input::tensors`].
-    pub(crate) fn trusted_tensors(&self, trust: &Trust, json: bool) -> Result<Box<dyn TensorFile>> {
-        match trust.ignore_digests {
-            true => {
-                let file = self.unchecked_tensors()?;
-                Trust::tell(&*file, &self.name, json);
-                Ok(file)
-            }
-            false => self.tensors(),
-        }
+    /// As [`Input::unchecked_tensors`].
+    pub(crate) fn tensors(&self, trust: &Trust, json: bool) -> Result<Box<dyn TensorFile>> {
+        Ok(trust.open(self.unchecked_tensors()?, &self.name, json))
     }
 
     /// What bytes that no format fits may be.

@@ -1,12 +1,12 @@
 //! Files that commands look into, as catalogs: paths, URLs and standard input alike.
 
-use crate::args::Store;
+use crate::args::{Store, Trust};
 use crate::exit::Usage;
 use crate::input::Input;
 use anyhow::Result;
 use framewright::convert::{self, Format, Info};
 use framewright::look::{Catalog, LookError};
-use framewright::report::Finding;
+use framewright::report::{Finding, Tree};
 use framewright::source::FileSource;
 #[cfg(feature = "remote")]
 use framewright::source::remote::StoreSource;
@@ -27,16 +27,24 @@ impl Opened {
     /// # Errors
     /// When it cannot be read, or a store would be read whole without leave.
     pub(crate) fn open(word: &Path, store: &Store, command: &str) -> Result<Self> {
+        Self::trusted(word, store, command, (&Trust::default(), false))
+    }
+
+    /// The same with digests as `trust` says; that they are not compared is told, unless JSON has a key for it.
+    ///
+    /// # Errors
+    /// As [`Opened::open`].
+    pub(crate) fn trusted(word: &Path, store: &Store, command: &str, trust: (&Trust, bool)) -> Result<Self> {
         #[cfg(feature = "remote")]
         if let Some(url) = crate::remote::url(word) {
-            return match crate::remote::catalog(url, store, command)? {
+            return match crate::remote::catalog(url, store, command, trust)? {
                 crate::remote::InStore::Parts(catalog, source) => {
                     Ok(Self { catalog, input: None, source: Some(source) })
                 }
-                crate::remote::InStore::Copied(input) => Self::of(input),
+                crate::remote::InStore::Copied(input) => Self::of_trusted(input, trust),
             };
         }
-        Self::of(Input::of(word, store, command)?)
+        Self::of_trusted(Input::of(word, store, command)?, trust)
     }
 
     /// Opens a local file.
@@ -44,7 +52,11 @@ impl Opened {
     /// # Errors
     /// When it cannot be read.
     pub(crate) fn of(input: Input) -> Result<Self> {
-        match Self::local(&input) {
+        Self::of_trusted(input, (&Trust::default(), false))
+    }
+
+    fn of_trusted(input: Input, trust: (&Trust, bool)) -> Result<Self> {
+        match Self::local(&input, trust) {
             Ok(catalog) => Ok(Self {
                 catalog,
                 input: Some(input),
@@ -55,17 +67,12 @@ impl Opened {
         }
     }
 
-    fn local(input: &Input) -> Result<Catalog> {
+    fn local(input: &Input, (trust, json): (&Trust, bool)) -> Result<Catalog> {
         if input.looked_format()? == Format::Tensogram {
             return Catalog::of_messages(input.tensogram()?, input.name()).map_err(look_failure);
         }
-        let file = input.tensors()?;
+        let file = input.tensors(trust, json)?;
         Ok(Catalog::of_tensors(file, input.file_len()?, input.name()))
-    }
-
-    /// The local file; none of one that is read in parts from a store.
-    pub(crate) const fn input(&self) -> Option<&Input> {
-        self.input.as_ref()
     }
 
     /// The summary of a file of a format without messages.
@@ -85,6 +92,21 @@ impl Opened {
                 Err(error) => input.named(error),
             },
             None => Ok(None),
+        }
+    }
+
+    /// The byte ranges of a file of a format without messages.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn ranges(&self) -> Result<Tree> {
+        #[cfg(feature = "remote")]
+        if let Some(source) = &self.source {
+            return Ok(self.catalog.format().dump_source(source.clone(), source.url())?);
+        }
+        match &self.input {
+            Some(input) => self.catalog.format().dump(input.path()).or_else(|error| input.named(error)),
+            None => Ok(Tree::new(self.catalog.format().name(), 0..0)),
         }
     }
 

@@ -8,11 +8,14 @@ use crate::opened::look_failure;
 use crate::render::Progress;
 use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
+use framewright::bintensors::validate::{DataChecks, ValidateOptions};
 use framewright::convert::{
-    self, Checked, Format, MAX_INDEX, Named, TensorFile, index_files, named_objects, objects_named, open_index,
+    self, ConvertError, Format, Named, TensorFile, index_files, index_text, named_objects, objects_named, open_index,
+    validate_index,
 };
 use framewright::look::Catalog;
 use framewright::primitives::Span;
+use framewright::report::Report;
 use framewright::source::nonblocking::wait_for;
 use framewright::source::remote::{
     FullRead, RemoteError, RemoteErrorKind, StoreOptions, StoreSource, is_url, open_source, sibling_url,
@@ -61,7 +64,7 @@ pub(crate) enum InStore {
 ///
 /// # Errors
 /// As [`look`].
-pub(crate) fn catalog(url: &str, store: &Store, command: &str) -> Result<InStore> {
+pub(crate) fn catalog(url: &str, store: &Store, command: &str, (trust, json): (&Trust, bool)) -> Result<InStore> {
     let source = opened(url, store, command)?;
     let (name, len) = (source.url().to_owned(), source.object_len());
     match format(url, &source)? {
@@ -71,8 +74,9 @@ pub(crate) fn catalog(url: &str, store: &Store, command: &str) -> Result<InStore
             some_message(command, &file)?;
             Ok(InStore::Parts(Catalog::of_remote(file).map_err(look_failure)?, source))
         }
-        Some(format) if is_in_parts(format) && command != "dump" => {
-            let file = Box::new(Checked::new(open_tensors(url, &source, store, format)?));
+        Some(format) if is_in_parts(format) => {
+            let file = open_tensors(url, &source, store, format, &ReadOptions::default())?;
+            let file = trust.open(file, &name, json);
             Ok(InStore::Parts(Catalog::of_tensors(file, len, &name), source))
         }
         _ => Ok(InStore::Copied(copied(&source, url, store, command)?)),
@@ -87,10 +91,73 @@ pub(crate) fn tensor_file(url: &str, store: &Store, command: &str) -> Result<Opt
     let source = opened(url, store, command)?;
     match format(url, &source)? {
         Some(format) if is_in_parts(format) && format != Format::Tensogram => {
-            open_tensors(url, &source, store, format).map(Some)
+            open_tensors(url, &source, store, format, &ReadOptions::default()).map(Some)
         }
         _ => Ok(None),
     }
+}
+
+/// The same for a command that reads all of the data, which takes leave as a copy does: it is fetched in ranges as it is needed, and
+/// nothing is copied.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn weights(
+    url: &str,
+    store: &Store,
+    command: &str,
+    read: &ReadOptions,
+) -> Result<Option<Box<dyn TensorFile>>> {
+    let source = opened(url, store, command)?;
+    match format(url, &source)? {
+        Some(format) if is_in_parts(format) && format != Format::Tensogram => {
+            leave(&source, store, command)?;
+            open_tensors(url, &source, store, format, read).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A Tensogram file in a store.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn message_source(url: &str, store: &Store, command: &str) -> Result<Option<StoreSource>> {
+    let source = opened(url, store, command)?;
+    Ok((format(url, &source)? == Some(Format::Tensogram)).then_some(source))
+}
+
+/// Reports the faults of a file in a store, by its header alone unless the options for its format ask for the data; `None` where the
+/// format cannot be checked in parts.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn validated(
+    url: &str,
+    store: &Store,
+    options: impl FnOnce(Format) -> Result<ValidateOptions>,
+) -> Result<Option<(Format, Report)>> {
+    let source = opened(url, store, "validate")?;
+    let Some(format) = format(url, &source)?.filter(|format| is_in_parts(*format)) else { return Ok(None) };
+    if format == Format::Tensogram {
+        return Ok(None);
+    }
+    let options = &options(format)?;
+    if options.data == DataChecks::Full {
+        leave(&source, store, "validate")?;
+    }
+    let name = source.url().to_owned();
+    let report = match format == Format::ShardIndex {
+        true => {
+            let settings = self::options(store)?;
+            let beside = |file: &str| -> Result<Box<dyn ReadAt + Send + Sync>, ConvertError> {
+                Ok(Box::new(open_source(&sibling_url(url, file), &settings)?))
+            };
+            validate_index(&index_text(&source, &name)?, &name, options, &beside)
+        }
+        false => format.validate_source(source, file_name(&name), options).with_context(|| name.clone())?,
+    };
+    Ok(Some((format, report)))
 }
 
 /// Whether parts of a file will do.
@@ -99,26 +166,20 @@ fn is_in_parts(format: Format) -> bool {
 }
 
 /// Opens a file by its header; an index with the files beside it.
-fn open_tensors(url: &str, source: &StoreSource, store: &Store, format: Format) -> Result<Box<dyn TensorFile>> {
-    let (name, read) = (source.url(), ReadOptions::default());
+fn open_tensors(
+    url: &str,
+    source: &StoreSource,
+    store: &Store,
+    format: Format,
+    read: &ReadOptions,
+) -> Result<Box<dyn TensorFile>> {
+    let name = source.url();
     if format != Format::ShardIndex {
-        return format.open_source(source.clone(), file_name(name), &read).with_context(|| name.to_owned());
+        return format.open_source(source.clone(), file_name(name), read).with_context(|| name.to_owned());
     }
     let options = options(store)?;
     let open = |file: &str| convert::open_source(open_source(&sibling_url(url, file), &options)?, file);
-    open_index(&index_text(source)?, name, &open).map_err(Into::into)
-}
-
-/// The text of an index.
-fn index_text(source: &StoreSource) -> Result<Vec<u8>> {
-    let (name, len) = (source.url(), source.object_len());
-    if len > MAX_INDEX {
-        let text = format!("{name}: an index of {len} bytes is above the limit of {MAX_INDEX}");
-        return Err(Failure::new("invalid_index", text).into());
-    }
-    let mut text = vec![0; len as usize];
-    source.read_exact_at(0, &mut text).with_context(|| name.to_owned())?;
-    Ok(text)
+    open_index(&index_text(source, name)?, name, &open).map_err(Into::into)
 }
 
 /// All of a file in a store.
@@ -142,15 +203,24 @@ fn opened(url: &str, store: &Store, command: &str) -> Result<StoreSource> {
     })
 }
 
+/// Refuses to read all of a file without leave.
+fn leave(source: &StoreSource, store: &Store, command: &str) -> Result<()> {
+    if store.allow_full_read {
+        return Ok(());
+    }
+    let (name, len) = (source.url(), source.object_len());
+    let what = match Format::of_name(Path::new(file_name(name))) {
+        Some(Format::ShardIndex) => "all files of the index".to_owned(),
+        _ => format!("the whole file ({len} bytes)"),
+    };
+    let text = format!("{name}: fw {command} must download {what}\nhint: add --allow-full-read to allow it");
+    Err(Usage(text).into())
+}
+
 /// A copy of an object, fetched piece by piece.
 fn copied(source: &StoreSource, url: &str, store: &Store, command: &str) -> Result<Input> {
-    let (name, len) = (source.url(), source.object_len());
-    if !store.allow_full_read {
-        let text = format!(
-            "{name}: fw {command} must download the whole file ({len} bytes)\nhint: add --allow-full-read to allow it"
-        );
-        return Err(Usage(text).into());
-    }
+    let name = source.url();
+    leave(source, store, command)?;
     let is_index = Format::of_name(Path::new(file_name(url))) == Some(Format::ShardIndex);
     Input::copied(file_name(url), name.to_owned(), |copy| {
         download(source, copy).with_context(|| name.to_owned())?;
@@ -158,7 +228,7 @@ fn copied(source: &StoreSource, url: &str, store: &Store, command: &str) -> Resu
             return Ok(());
         }
         // The files that it names go beside it.
-        for file in index_files(&index_text(source)?, name)? {
+        for file in index_files(&index_text(source, name)?, name)? {
             let shard = opened(&sibling_url(url, &file), store, command)?;
             download(&shard, &copy.with_file_name(&file)).with_context(|| shard.url().to_owned())?;
         }
@@ -308,14 +378,8 @@ fn place(args: &Cat, file: &RemoteFile) -> Result<(usize, usize)> {
 fn tensors(command: &Command, (url, source): (&str, &StoreSource), format: Format) -> Result<Option<Outcome>> {
     let Command::Cat(args) = command else { return Ok(None) };
     let name = source.url().to_owned();
-    let file = open_tensors(url, source, &args.store, format)?;
-    let file = match args.trust.ignore_digests {
-        true => {
-            Trust::tell(&*file, &name, args.json);
-            file
-        }
-        false => Box::new(Checked::new(file)),
-    };
+    let file = open_tensors(url, source, &args.store, format, &ReadOptions::default())?;
+    let file = args.trust.open(file, &name, args.json);
     let only = match file.entries() {
         [only] => Some(only.name.clone()),
         _ => None,
@@ -323,7 +387,7 @@ fn tensors(command: &Command, (url, source): (&str, &StoreSource), format: Forma
     let Some(wanted) = args.tensor.clone().or(only) else {
         return Err(Usage(cat::several_tensors(&name, file.entries().len())).into());
     };
-    cat::write_tensor(args, &*file, &wanted, &name).map_err(|error| match error.is::<Usage>() {
+    cat::write_tensor(args, &*file, &wanted, &name).map_err(|error| match cat::is_own(&error) {
         true => error,
         false if error.to_string().contains(&name) => error,
         false => error.context(name),

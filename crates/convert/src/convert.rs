@@ -37,16 +37,11 @@ pub fn convert(
     options: &ConvertOptions,
 ) -> Result<Converted, ConvertError> {
     let (input, output) = (input.as_ref(), output.as_ref());
-    let format = options.format.or_else(|| Format::of_name(output)).ok_or_else(|| {
-        let message = format!("{}: the output format is not clear from the name", output.display());
-        ConvertError::unsupported("unknown_format", message)
-    })?;
     if fw_source::same_file(input, output) {
         let message = format!("{}: input and output are the same file; name another output", output.display());
         return Err(ConvertError::unsupported("same_file", message));
     }
-    let target = Target::new(format)?;
-    check_options(format, target.writable.takes(), options)?;
+    let (format, target) = target_of(output, options)?;
     let in_input = |error: ConvertError| error.in_file(input);
     let from = options.from.map_or_else(|| detect(input), Ok).map_err(in_input)?;
     check_copy(from, format, options)?;
@@ -56,6 +51,38 @@ pub fn convert(
         true => crate::tensogram::copy(input, output, options)?,
         false => converted(input, output, (from, target), options)?,
     };
+    settled(done, options)
+}
+
+/// Converts a file that is open, in a store for example; `input` names it in errors.
+///
+/// # Errors
+/// As [`convert`].
+pub fn convert_open(
+    source: &dyn TensorFile,
+    input: impl AsRef<Path>,
+    output: impl AsRef<Path>,
+    options: &ConvertOptions,
+) -> Result<Converted, ConvertError> {
+    let (input, output) = (input.as_ref(), output.as_ref());
+    let (format, target) = target_of(output, options)?;
+    check_copy(source.format(), format, options)?;
+    settled(written(source, input, output, target, (options, Door::Conversion))?, options)
+}
+
+/// The format of the output, and a plan for it that is still empty.
+fn target_of(output: &Path, options: &ConvertOptions) -> Result<(Format, Target), ConvertError> {
+    let format = options.format.or_else(|| Format::of_name(output)).ok_or_else(|| {
+        let message = format!("{}: the output format is not clear from the name", output.display());
+        ConvertError::unsupported("unknown_format", message)
+    })?;
+    let target = Target::new(format)?;
+    check_options(format, target.writable.takes(), options)?;
+    Ok((format, target))
+}
+
+/// Waits for the disk where that was asked for.
+fn settled(done: Converted, options: &ConvertOptions) -> Result<Converted, ConvertError> {
     if options.durability == fw_tensogram::Durability::Synced {
         for file in &done.files {
             fw_source::sync_directory_of(file)?;

@@ -62,7 +62,7 @@ pub use cat::{CatFormat, cat, write_elements};
 pub use columns::{
     CaptureConverted, ColumnSpool, capture_to_columns, columns_to_frames, frames_to_columns, holds_capture, is_capture,
 };
-pub use convert::{convert, write_tensors};
+pub use convert::{convert, convert_open, write_tensors};
 pub use diff::{Comparison, Diff, DiffOptions, DiffRow, Distance, Metadata, MetadataDifference, Types, diff};
 pub use digests::{
     Checked, check_manifest, check_spelling, digest_algorithm, expect_manifest, is_digest_key, is_seal_key, manifest,
@@ -81,7 +81,7 @@ pub use options::{
 };
 pub use report::shortened;
 pub use safetensors::safetensors_name;
-pub use shards::{MAX_INDEX, ShardOpener, checkpoint_in, index_files, open_index};
+pub use shards::{Beside, MAX_INDEX, ShardOpener, checkpoint_in, index_files, index_text, open_index, validate_index};
 pub use show::{Info, Row, dump, info, info_of, ls, non_finite, rows, validate};
 pub use sign::{PublicKey, SigningKey};
 pub use signed::{sign, verify_signature};

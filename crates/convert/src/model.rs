@@ -118,6 +118,11 @@ pub trait TensorFile: Send + Sync {
         None
     }
 
+    /// Bytes of the other files that hold its tensors, where it is one of several and their sizes are known.
+    fn shards_len(&self) -> Option<u64> {
+        None
+    }
+
     /// Digests of its tensors that are kept beside the files that hold them: those of an index of several files (BT-10.9).
     fn index_digests(&self) -> &BTreeMap<String, String> {
         const NONE: &BTreeMap<String, String> = &BTreeMap::new();

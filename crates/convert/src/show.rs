@@ -8,7 +8,7 @@ use fw_source::{FileSource, ReadAt};
 use fw_stats::Stats;
 use fw_tensor::DType;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A summary of a file.
@@ -17,8 +17,10 @@ use std::path::Path;
 pub struct Info {
     /// Its format.
     pub format: Format,
-    /// Bytes of the file (of the index, for a checkpoint in several files).
+    /// Bytes of the file. For a checkpoint in several files those of its index and, where they are on this machine, of its shards.
     pub file_len: u64,
+    /// Files that hold its tensors, for a checkpoint in several.
+    pub shard_count: Option<usize>,
     /// Tensors.
     pub tensor_count: usize,
     /// Bytes of all tensors.
@@ -81,9 +83,11 @@ pub fn info_of(file: &dyn TensorFile, source: &impl ReadAt) -> Result<Info, Conv
 }
 
 fn summary(file: &dyn TensorFile, file_len: u64) -> Result<Info, ConvertError> {
+    let shards: BTreeSet<&str> = file.entries().iter().filter_map(|entry| entry.shard.as_deref()).collect();
     let mut info = Info {
         format: file.format(),
-        file_len,
+        file_len: file_len.saturating_add(file.shards_len().unwrap_or(0)),
+        shard_count: (file.format() == Format::ShardIndex).then_some(shards.len()),
         tensor_count: file.entries().len(),
         data_len: 0,
         element_count: 0,

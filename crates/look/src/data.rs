@@ -17,6 +17,8 @@ pub struct Part {
     pub shape: Vec<u64>,
     /// The elements, row-major, in the byte order of this machine.
     pub data: Vec<u8>,
+    /// Whether the part is the whole tensor, and was compared with a digest.
+    pub is_verified: bool,
 }
 
 /// Takes elements piece by piece.
@@ -25,7 +27,7 @@ pub type Pieces<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 impl Catalog {
     /// Hands the elements of an object to `take` piece by piece, row-major, in the byte order of this machine; elements that are
     /// bits come as `bool`. Elements that are stored as they are, are never held all at once; others are decoded in one piece.
-    /// Digests are not compared.
+    /// Digests are compared where [`Catalog::verifies`] says so.
     ///
     /// # Errors
     /// When there is no such object, its descriptor or payload is wrong, or the file cannot be read; and the errors of `take`.
@@ -65,13 +67,26 @@ impl Catalog {
         }
     }
 
-    /// Part of an object. Where format and codec allow, only the bytes that hold it are read. Digests are not compared.
+    /// Whether an object that is streamed is compared with a digest on the way: in a catalog of a file that compares them
+    /// ([`fw_convert::Checked`]), where the file has one.
+    pub fn verifies(&self, object: usize) -> bool {
+        match &self.backing {
+            Backing::Tensors { file, .. } => file.verifies(object),
+            Backing::Messages(_) => false,
+            #[cfg(feature = "remote")]
+            Backing::Remote(_) => false,
+        }
+    }
+
+    /// Part of an object. Where format and codec allow, only the bytes that hold it are read. Digests are compared where the part is
+    /// all of the object and [`Catalog::verifies`] says so.
     ///
     /// # Errors
     /// As [`Catalog::stream`], and a selection that does not fit the shape.
     pub fn part(&self, record: &FileRecord, object: usize, selection: &Selection) -> Result<Part> {
         let named = described(record, object)?;
         let plan = selection.plan(&named.shape).map_err(ConvertError::from)?;
+        let is_verified = plan.shape() == named.shape && plan.run_count() <= 1 && self.verifies(object);
         if named.dtype.byte_width().is_none() || named.carried {
             let mut data = Vec::new();
             self.stream(record, object, &mut |piece| {
@@ -80,12 +95,15 @@ impl Catalog {
             })?;
             let whole = Named { dtype: shown(named.dtype), ..named };
             let (shape, data) = whole.cut(&data, selection)?;
-            return Ok(Part { dtype: whole.dtype, shape, data });
+            return Ok(Part { dtype: whole.dtype, shape, data, is_verified });
         }
         let (dtype, shape) = (named.dtype, plan.shape().to_vec());
         let data = match &self.backing {
             Backing::Tensors { file, .. } => {
-                let (_, mut data) = file.slice(object, selection)?;
+                let mut data = match is_verified {
+                    true => file.data(object)?,
+                    false => file.slice(object, selection)?.1,
+                };
                 if ByteOrder::NATIVE == ByteOrder::Big {
                     swap_in_place(&mut data, dtype.swap_unit());
                 }
@@ -95,7 +113,7 @@ impl Catalog {
             #[cfg(feature = "remote")]
             Backing::Remote(file) => file.slice(record.index(), object, selection, &of_one())?.into_data(),
         };
-        Ok(Part { dtype, shape, data })
+        Ok(Part { dtype, shape, data, is_verified })
     }
 }
 

@@ -58,6 +58,8 @@ pub struct TensorStats {
     pub summary: Summary,
     /// How values are distributed, when asked for.
     pub histogram: Option<Histogram>,
+    /// Whether the elements were compared with a digest.
+    pub is_verified: bool,
 }
 
 impl Catalog {
@@ -125,6 +127,7 @@ impl Catalog {
             shape: named.shape,
             summary,
             histogram: histogram.map(Histogram::finish).transpose()?,
+            is_verified: self.verifies(object),
         })
     }
 }
@@ -164,6 +167,7 @@ impl TensorStats {
             "mean": self.summary.mean,
             "std": self.summary.std,
             "norm": self.summary.norm,
+            "verified": self.is_verified,
         });
         if let Some(histogram) = &self.histogram {
             let mut bins = Map::new();

@@ -25,9 +25,13 @@ from ._errors import WriteError as WriteError
 
 PySafeSlice = _native.PySafeSlice
 deserialize = _native.deserialize
+digest = _native.digest
+generate_key = _native.generate_key
+manifest = _native.manifest
 safe_open = _native.safe_open
 serialize = _native.serialize
 serialize_file = _native.serialize_file
+sign = _native.sign
 verify = _native.verify
 
 __all__ = [
@@ -39,8 +43,12 @@ __all__ = [
     "WriteError",
     "__version__",
     "deserialize",
+    "digest",
+    "generate_key",
+    "manifest",
     "safe_open",
     "serialize",
     "serialize_file",
+    "sign",
     "verify",
 ]

@@ -1,7 +1,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from types import TracebackType
-from typing import Any, TypedDict, final
+from typing import IO, Any, TypedDict, final
 
 from typing_extensions import Buffer, Self
 
@@ -20,9 +21,13 @@ __all__ = [
     "WriteError",
     "__version__",
     "deserialize",
+    "digest",
+    "generate_key",
+    "manifest",
     "safe_open",
     "serialize",
     "serialize_file",
+    "sign",
     "verify",
 ]
 
@@ -37,6 +42,7 @@ class safe_open:
         device: Any = "cpu",
         *,
         mmap: bool = True,
+        verify: bool = False,
     ) -> Self: ...
     @property
     def format(self) -> str: ...
@@ -85,10 +91,34 @@ class _Described(TypedDict):
     data: bytearray
 
 def deserialize(bytes: Buffer) -> list[tuple[str, _Described]]: ...
+def digest(
+    source: str | PathLike[str] | Buffer | IO[bytes],
+    *,
+    expect: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> str: ...
+def manifest(
+    source: str | PathLike[str] | Buffer | IO[bytes],
+    *,
+    storage_options: dict[str, Any] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> str: ...
+def generate_key(filename: str | bytes | PathLike[str]) -> Path: ...
+def sign(
+    filename: str | bytes | PathLike[str],
+    key: str | bytes | PathLike[str],
+    output: str | bytes | PathLike[str] | None = None,
+    *,
+    force: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> str: ...
 def verify(
-    source: str | PathLike[str] | Buffer,
+    source: str | PathLike[str] | Buffer | IO[bytes],
     digest: bytes | str | Sequence[int] | None = None,
     algorithm: str = "sha1",
     *,
+    key: str | bytes | PathLike[str] | None = None,
+    expect: str | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> int: ...

@@ -104,8 +104,8 @@ TORCH = {
 }
 
 
-def reopen(filename: str, framework: str, device: str, mmap: bool) -> Any:
+def reopen(filename: str, framework: str, device: str, mmap: bool, verify: bool = False) -> Any:
     """Open a file again: a handle that was pickled."""
     from . import safe_open
 
-    return safe_open(filename, framework, device, mmap=mmap)
+    return safe_open(filename, framework, device, mmap=mmap, verify=verify)

@@ -7,6 +7,7 @@ mod load; // tensors of a file as arrays
 mod open; // safe_open
 mod slice; // parts of a tensor
 mod write; // serialize and its kin
+mod trust; // manifests, signatures, keys
 mod verify; // digests
 
 use pyo3::prelude::*;
@@ -20,6 +21,8 @@ pub(crate) mod bintensors {
     use super::open::SafeOpen;
     #[pymodule_export]
     use super::slice::PySafeSlice;
+    #[pymodule_export]
+    use super::trust::{digest, generate_key, manifest, sign};
     #[pymodule_export]
     use super::verify::verify;
     #[pymodule_export]

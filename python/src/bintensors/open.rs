@@ -19,6 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// `framework` says whose tensors are handed out: `np`, `pt`, `jax`, `mlx` or `tf`. With `mmap` they are views of a private map of
 /// the file; the file must not be cut short while they live.
+///
+/// With `verify` a tensor that is handed out whole is compared with the digest that the file has of it first; one without a digest is
+/// refused. Slices are never compared.
 #[pyclass(frozen, mapping, module = "fwright.bintensors", name = "safe_open")]
 pub(crate) struct SafeOpen {
     weights: Mutex<Option<Shared>>,
@@ -26,6 +29,8 @@ pub(crate) struct SafeOpen {
     framework: Framework,
     device: Device,
     mapping: Mapping,
+    /// Whether whole tensors are compared with their digests.
+    verify: bool,
 }
 
 impl SafeOpen {
@@ -39,8 +44,8 @@ impl SafeOpen {
 impl SafeOpen {
     #[new]
     #[pyo3(
-        signature = (filename, framework, device=None, *, mmap=true),
-        text_signature = "(filename, framework, device='cpu', *, mmap=True)"
+        signature = (filename, framework, device=None, *, mmap=true, verify=false),
+        text_signature = "(filename, framework, device='cpu', *, mmap=True, verify=False)"
     )]
     fn new(
         py: Python<'_>,
@@ -48,12 +53,16 @@ impl SafeOpen {
         framework: &str,
         device: Option<&Bound<'_, PyAny>>,
         mmap: bool,
+        verify: bool,
     ) -> PyResult<Self> {
         let (framework, device) = (Framework::of(py, framework)?, Device::of(device)?);
         device.check(py, framework)?;
         let weights = opened(py, &filename.0)?;
+        if verify {
+            weights.check_manifest().map_err(|error| any_fault(py, Doing::Verifying, error))?;
+        }
         let mapping = if mmap { Mapping::Private } else { Mapping::None };
-        Ok(Self { weights: Mutex::new(Some(Arc::new(weights))), path: filename.0, framework, device, mapping })
+        Ok(Self { weights: Mutex::new(Some(Arc::new(weights))), path: filename.0, framework, device, mapping, verify })
     }
 
     /// The names of the tensors, sorted.
@@ -79,6 +88,10 @@ impl SafeOpen {
     fn get_tensor<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let weights = self.weights(py)?;
         let described = weights.find(name).ok_or_else(|| not_found(py, name))?;
+        if self.verify {
+            let compared = released(py, || weights.compare(name, &described))?;
+            compared.map_err(|error| any_fault(py, Doing::Verifying, error))?;
+        }
         let sharing = if self.framework == Framework::Torch { Sharing::Together } else { Sharing::Apart };
         one(py, &weights, &described, self.framework, &self.device, self.mapping, sharing)
     }
@@ -166,7 +179,8 @@ impl SafeOpen {
         if handle.device != Device::Cpu {
             return Err(invalid(py, "only handles on the CPU can be pickled".to_owned()));
         }
-        let arguments = (handle.path.as_os_str(), handle.framework.name(), "cpu", handle.mapping == Mapping::Private);
+        let mmap = handle.mapping == Mapping::Private;
+        let arguments = (handle.path.as_os_str(), handle.framework.name(), "cpu", mmap, handle.verify);
         let open = py.import("fwright.bintensors._frameworks")?.getattr("reopen")?;
         Ok((open, arguments.into_pyobject(py)?))
     }

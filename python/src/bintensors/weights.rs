@@ -5,11 +5,12 @@ use crate::buffer::Held;
 use crate::promise::left_alone;
 use bytes::Bytes;
 use framewright::bintensors::{
-    BinTensorError, DTYPE_KEY_PREFIX, Dtype, OwnedMetadata, ReadOptions, Shape, TensorInfo, UserMetadata, logical,
+    BinTensorError, DTYPE_KEY_PREFIX, Dtype, OwnedMetadata, ReadOptions, Shape, StoredDigests, TensorInfo,
+    UserMetadata, logical,
 };
-use framewright::convert::{ConvertError, Format, TensorFile, safetensors_name};
+use framewright::convert::{ConvertError, Format, TensorFile, check_manifest, safetensors_name, stored_digests};
 use framewright::primitives::Span;
-use framewright::source::{Buffers, FileSource, MappedFile, PrivateMap, ReadAt, drive, read_runs};
+use framewright::source::{Buffers, FileSource, MappedFile, PrivateMap, ReadAt, drive, read_runs, stream};
 use framewright::tensor::{ByteOrder, DType, Selection, TensorError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -25,6 +26,14 @@ pub(super) struct Weights {
     files: Vec<DataFile>,
     /// Where in them the arrays lie that were handed out, by file and first byte.
     handed_out: Mutex<HashSet<(usize, u64)>>,
+    /// What the file keeps to check its tensors by, once it was asked for.
+    digests: OnceLock<Digests>,
+}
+
+/// Digests, and the places of the tensors that they are of.
+struct Digests {
+    stored: StoredDigests,
+    places: HashMap<String, usize>,
 }
 
 enum Tensors {
@@ -176,7 +185,7 @@ impl Weights {
     }
 
     fn new(tensors: Tensors, files: Vec<DataFile>) -> Self {
-        Self { tensors, files, handed_out: Mutex::default() }
+        Self { tensors, files, handed_out: Mutex::default(), digests: OnceLock::new() }
     }
 
     /// The name of the format.
@@ -282,6 +291,68 @@ impl Weights {
             (Place::Entry(index), Tensors::Any(file, _)) => file.data(index),
             (Place::Entry(index), Tensors::Bin(..)) => Err(ConvertError::NotFound(format!("#{index}"))),
         }
+    }
+
+    /// Compares a tensor with the digest that the file has of it.
+    ///
+    /// # Errors
+    /// `missing_digest`, `checksum_mismatch`; when reading fails.
+    pub(super) fn compare(&self, name: &str, described: &Described) -> Result<(), ConvertError> {
+        let Digests { stored, places } = self.digests.get_or_init(|| self.digests());
+        let missing = || {
+            let message = format!("the file has no digest of tensor {name:?}");
+            ConvertError::format("missing_digest", message, None)
+        };
+        let place = places.get(name).copied().ok_or_else(missing)?;
+        let check = stored.check(place, name, described.dtype, &described.shape)?;
+        let mut check = check.ok_or_else(missing)?;
+        match (described.place, &self.tensors) {
+            (Place::Bytes { file, span }, _) => {
+                stream::<std::io::Error>(self.data_file(file)?.source.reader(), span, |piece| {
+                    check.update(piece);
+                    Ok(())
+                })?;
+            }
+            (Place::Entry(index), Tensors::Any(file, _)) => file.stream(index, &mut |piece| {
+                check.update(piece);
+                Ok(())
+            })?,
+            (Place::Entry(index), Tensors::Bin(..)) => return Err(ConvertError::NotFound(format!("#{index}"))),
+        }
+        Ok(check.finish()?)
+    }
+
+    /// Compares the digest of the manifest that the file has, if it has one, with the digests of its tensors; no data is read.
+    ///
+    /// # Errors
+    /// `manifest_mismatch`.
+    pub(super) fn check_manifest(&self) -> Result<(), ConvertError> {
+        match &self.tensors {
+            Tensors::Any(file, _) => check_manifest(&**file),
+            Tensors::Bin(..) => {
+                let mut tensors = Vec::new();
+                self.each::<ConvertError>(|name, described| {
+                    tensors.push((name.to_owned(), described));
+                    Ok(())
+                })?;
+                let all =
+                    tensors.iter().map(|(name, described)| (name.as_str(), described.dtype, &described.shape[..]));
+                Ok(self.digests.get_or_init(|| self.digests()).stored.check_manifest(all)?)
+            }
+        }
+    }
+
+    fn digests(&self) -> Digests {
+        let names = self.names();
+        let stored = match &self.tensors {
+            Tensors::Any(file, _) => stored_digests(&**file),
+            Tensors::Bin(metadata, _) => {
+                let user = metadata.metadata();
+                StoredDigests::new(names.iter().copied(), user.into_iter().flat_map(|user| user.iter()))
+            }
+        };
+        let places = names.iter().enumerate().map(|(place, name)| ((*name).to_owned(), place)).collect();
+        Digests { stored, places }
     }
 
     /// Part of the elements, and its shape; only that part is read.

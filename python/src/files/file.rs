@@ -9,7 +9,7 @@ use crate::interrupt::released;
 use crate::promise::left_alone;
 use crate::tensogram::settings;
 use bytes::Bytes;
-use framewright::convert::{self, ConvertError, Entry, TensorFile};
+use framewright::convert::{self, Checked, ConvertError, Entry, TensorFile};
 use framewright::source::remote::{file_path, is_url};
 use framewright::source::{FileSource, MappedFile};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -31,6 +31,8 @@ pub(super) struct Opened {
     pub(super) file: Box<dyn TensorFile>,
     places: HashMap<String, usize>,
     source: Source,
+    /// Whether a tensor that is read as a whole must be the one that a digest in the file is of.
+    verifies: bool,
 }
 
 impl Opened {
@@ -40,7 +42,33 @@ impl Opened {
         for (index, entry) in file.entries().iter().enumerate() {
             places.entry(entry.name.clone()).or_insert(index);
         }
-        Self { file, places, source }
+        Self { file, places, source, verifies: false }
+    }
+
+    /// The same file, whose tensors are compared with their digests when they are read as a whole.
+    ///
+    /// # Errors
+    /// When the digests in the file are not those of its tensors, as far as headers tell.
+    fn verified(self) -> Result<Self, ConvertError> {
+        convert::check_manifest(&*self.file)?;
+        Ok(Self { file: Box::new(Checked::new(self.file)), verifies: true, ..self })
+    }
+
+    /// Refuses a tensor that the file has no digest of, where tensors are to be verified. One whose bytes are a view is compared
+    /// here: nobody reads it on the way.
+    ///
+    /// # Errors
+    /// `missing_digest`; when the data differs, or cannot be read.
+    pub(super) fn check(&self, index: usize, is_view: bool) -> Result<(), ConvertError> {
+        if !self.verifies {
+            return Ok(());
+        }
+        if !self.file.verifies(index) {
+            let name = self.entries().get(index).map_or("", |entry| &entry.name);
+            let message = format!("the file has no digest of tensor {name:?}");
+            return Err(ConvertError::format("missing_digest", message, None));
+        }
+        if is_view { self.file.stream(index, &mut |_| Ok(())) } else { Ok(()) }
     }
 
     pub(super) fn entries(&self) -> &[Entry] {
@@ -78,43 +106,68 @@ impl Opened {
 /// `source` is a path, a URL (`http(s)://`, `s3://`, `gs://`, `az://`, `file://`; `storage_options` are settings of the store), an
 /// object with a buffer, or a binary file. Only what is asked for is read; files that cannot be searched are read whole.
 ///
+/// With `verify` a tensor that is read as a whole is compared with the digest that the file has of it; one without a digest is
+/// refused. Parts of a tensor are never compared.
+///
 /// >>> import numpy as np, fwright as fw
 /// >>> fw.save("w.bt", {"a": np.arange(4.0)})
 /// >>> with fw.open("w.bt") as file:
 /// ...     file["a"][1:3]
 /// array([1., 2.])
 #[pyfunction]
-#[pyo3(signature = (source, *, storage_options=None))]
+#[pyo3(signature = (source, *, verify=false, storage_options=None))]
 pub(crate) fn open(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
+    verify: bool,
     storage_options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyTensorFile> {
+    let opened = opened(py, source, storage_options)?;
+    let opened = opened.and_then(|opened| if verify { opened.verified() } else { Ok(opened) });
+    Ok(PyTensorFile { inner: Arc::new(opened.or_raise(py)?) })
+}
+
+/// The same for functions that need nothing but the file.
+///
+/// # Errors
+/// When it cannot be read, is of no known format, or is wrong.
+pub(crate) fn tensor_file(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    storage_options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Result<Box<dyn TensorFile>, ConvertError>> {
+    Ok(opened(py, source, storage_options)?.map(|opened| opened.file))
+}
+
+fn opened(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    storage_options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Result<Opened, ConvertError>> {
     let settings = settings(storage_options)?;
-    let opened = if let Ok(path) = source.extract::<PathBuf>() {
+    if let Ok(path) = source.extract::<PathBuf>() {
         let url = path.to_str().filter(|text| is_url(text)).map(str::to_owned);
         released(py, || match url.as_deref().map(|url| (url, file_path(url))) {
             Some((url, None)) => Ok(Opened::new(open_url(url, &settings)?, Source::Url(url.to_owned(), settings))),
             Some((_, Some(path))) => local(path),
             None => local(path),
-        })?
+        })
     } else {
         match Given::of(source)? {
             Given::Bytes(bytes) => {
-                released(py, || Ok(Opened::new(convert::open_source(Held(bytes.clone()), "")?, Source::Buffer(bytes))))?
+                released(py, || Ok(Opened::new(convert::open_source(Held(bytes.clone()), "")?, Source::Buffer(bytes))))
             }
             Given::File(path, name) => released(py, || {
                 let file = convert::open_source(FileSource::of(File::open(&path)?, &name), &name)?;
                 // Mapped now: the caller may close the file.
                 Ok(Opened::new(file, Source::Object(name, MappedFile::map(&path, left_alone()).ok())))
-            })?,
+            }),
             Given::Object(object) => released(py, || {
                 let name = object.name().to_owned();
                 Ok(Opened::new(convert::open_source(object, &name)?, Source::Object(name, None)))
-            })?,
+            }),
         }
-    };
-    Ok(PyTensorFile { inner: Arc::new(opened.or_raise(py)?) })
+    }
 }
 
 fn local(path: PathBuf) -> Result<Opened, ConvertError> {
@@ -211,16 +264,23 @@ impl PyTensorFile {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
+        let file = &slf.get().inner;
+        let keywords = PyDict::new(py);
+        if file.verifies {
+            keywords.set_item("verify", true)?;
+        }
+        if let Source::Url(_, settings) = &file.source {
+            keywords.set_item("storage_options", settings.iter().cloned().collect::<HashMap<_, _>>())?;
+        }
         let open = py.import("fwright")?.getattr("open")?;
-        match &slf.get().inner.source {
+        let open = match keywords.is_empty() {
+            true => open,
+            false => py.import("functools")?.getattr("partial")?.call((open,), Some(&keywords))?,
+        };
+        match &file.source {
             Source::Buffer(bytes) => (open, (PyBytes::new(py, bytes),)).into_pyobject(py),
             Source::Path(path, _) => (open, (path,)).into_pyobject(py),
-            Source::Url(url, settings) => {
-                let keywords = PyDict::new(py);
-                keywords.set_item("storage_options", settings.iter().cloned().collect::<HashMap<_, _>>())?;
-                let open = py.import("functools")?.getattr("partial")?.call((open,), Some(&keywords))?;
-                (open, (url,)).into_pyobject(py)
-            }
+            Source::Url(url, _) => (open, (url,)).into_pyobject(py),
             Source::Object(name, _) => {
                 let words = format!("{name}: a file object is not pickled: open the file by its path");
                 Err(PyTypeError::new_err(words))

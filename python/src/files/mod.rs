@@ -6,6 +6,6 @@ mod html; // what notebooks show
 mod file; // TensorFile: names and tensors
 mod tensor; // Tensor: one of them, lazily
 
-pub(crate) use file::{PyTensorFile, open};
+pub(crate) use file::{PyTensorFile, open, tensor_file};
 pub(crate) use selection::selection;
 pub(crate) use tensor::PyTensor;

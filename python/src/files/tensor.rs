@@ -99,6 +99,7 @@ impl PyTensor {
         let layout = self.layout(&self.entry().shape);
         if copy != Some(true) {
             if let Some(bytes) = self.opened.in_place(self.index)? {
+                released(py, || self.opened.check(self.index, true))?.or_raise(py)?;
                 return array::view(py, &layout, bytes);
             }
             if copy == Some(false) {
@@ -107,7 +108,11 @@ impl PyTensor {
                 return Err(PyValueError::new_err(format!("{}: {words}", self.entry().name)));
             }
         }
-        let data = released(py, || self.opened.file.data(self.index))?.or_raise(py)?;
+        let read = || {
+            self.opened.check(self.index, false)?;
+            self.opened.file.data(self.index)
+        };
+        let data = released(py, read)?.or_raise(py)?;
         array::owned(py, &layout, data)
     }
 

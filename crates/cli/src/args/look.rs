@@ -101,8 +101,8 @@ pub(crate) struct Get {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Minimum, maximum, mean and standard deviation are of the finite values. Tensors are read one by one per thread; \
-                        digests are not compared (fw validate does).\n\nExamples:\n  fw stats forecast.tgm\n  \
+    after_help = "Minimum, maximum, mean, standard deviation and norm are of the finite values. Tensors are read one by one per thread. \
+                        Digests of weights are compared; those of Tensogram objects are not (fw validate does).\n\nExamples:\n  fw stats forecast.tgm\n  \
                         fw stats runs/*.tgm -w mars.param=2t --histogram\n  fw stats model.bt -w 'name=*.bias' --json"
 )]
 pub(crate) struct Stats {
@@ -124,6 +124,8 @@ pub(crate) struct Stats {
     /// The range of the histogram [default: that of the values]
     #[arg(long, value_name = "LOW:HIGH", value_parser = range, allow_hyphen_values = true, requires = "histogram")]
     pub(crate) range: Option<(f64, f64)>,
+    #[command(flatten)]
+    pub(crate) trust: super::Trust,
     #[command(flatten)]
     pub(crate) threads: super::Threads,
     #[command(flatten)]
@@ -204,6 +206,8 @@ pub(crate) struct Plot {
     /// Print JSON about the files that were written
     #[arg(long, requires = "output")]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) trust: super::Trust,
     #[command(flatten)]
     pub(crate) threads: super::Threads,
     #[command(flatten)]

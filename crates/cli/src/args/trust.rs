@@ -2,7 +2,7 @@
 
 use crate::exit::aside;
 use clap::Args;
-use framewright::convert::{StoredUse, TensorFile, check_spelling, stored_digests};
+use framewright::convert::{Checked, StoredUse, TensorFile, check_spelling, stored_digests};
 use framewright::report::visible;
 
 /// Whether digests are compared.
@@ -19,8 +19,17 @@ impl Trust {
         if self.ignore_digests { StoredUse::Ignore } else { StoredUse::Verify }
     }
 
+    /// A file that is read so; that digests are not compared is told where there are some.
+    pub(crate) fn open(&self, file: Box<dyn TensorFile>, name: &str, json: bool) -> Box<dyn TensorFile> {
+        if self.ignore_digests {
+            Self::tell(&*file, name, json);
+            return file;
+        }
+        Box::new(Checked::new(file))
+    }
+
     /// Says so, where that makes a difference; JSON has a key for it.
-    pub(crate) fn tell(file: &dyn TensorFile, name: &str, json: bool) {
+    fn tell(file: &dyn TensorFile, name: &str, json: bool) {
         if !json {
             Self::told(stored_digests(file).count(), name);
         }

@@ -1,7 +1,7 @@
 //! `fw cat`: the elements of one tensor, or of a part of it.
 
 use crate::args::{Cat, Select, Widened};
-use crate::exit::{Outcome, Usage};
+use crate::exit::{Outcome, Unwritten, Usage};
 use crate::input::Input;
 use crate::opened::look_failure;
 use crate::render::{Progress, count as counted};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Cat, input: &Input) -> Result<Outcome> {
         );
         return Err(Usage(text).into());
     }
-    let file = input.trusted_tensors(&args.trust, args.json)?;
+    let file = input.tensors(&args.trust, args.json)?;
     let name = chosen(args, input, &*file)?;
     if format == Format::Tensogram && args.slice.is_some() && args.widen.is_none() {
         return named_part(args, input, &*file, &name);
@@ -174,9 +174,14 @@ fn named_tensor(args: &Cat, input: &Input, file: &dyn TensorFile, name: &str) ->
     }
     match write_tensor(args, file, name, shown) {
         Ok(()) => Ok(Outcome::Fine),
-        Err(error) if error.is::<Usage>() => Err(error),
+        Err(error) if is_own(&error) => Err(error),
         Err(error) => input.named(error),
     }
+}
+
+/// Whether an error needs no name of a file: a request, or standard output that cannot be written.
+pub(crate) fn is_own(error: &anyhow::Error) -> bool {
+    error.is::<Usage>() || error.is::<Unwritten>()
 }
 
 /// Writes a tensor of a file that people know as `shown`.
@@ -192,9 +197,8 @@ pub(crate) fn write_tensor(args: &Cat, file: &dyn TensorFile, name: &str, shown:
     let whole = file.find(name).ok().filter(|_| args.slice.is_none());
     let mut out = output(args, shown, len)?;
     out.is_verified = whole.is_some_and(|index| file.verifies(index));
-    cat(file, name, &args.selection(), args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
-    out.finish()?;
-    Ok(())
+    let written = cat(file, name, &args.selection(), args.form(), &mut out);
+    out.ended(written.map_err(|error| as_usage(shown, error)))
 }
 
 /// Writes little-endian elements that were read.
@@ -211,9 +215,8 @@ fn elements(args: &Cat, dtype: DType, shape: &[u64], data: &[u8], shown: &str) -
         return Err(Usage(no_numpy_type(dtype)).into());
     }
     let mut out = output(args, shown, Some(data.len() as u64))?;
-    write_elements(dtype, shape, data, args.form(), &mut out).map_err(|error| as_usage(shown, error))?;
-    out.finish()?;
-    Ok(())
+    let written = write_elements(dtype, shape, data, args.form(), &mut out);
+    out.ended(written.map_err(|error| as_usage(shown, error)))
 }
 
 /// What else can be done.
@@ -238,7 +241,8 @@ fn output(args: &Cat, shown: &str, len: Option<u64>) -> Result<Output> {
     // Text has another length than the elements.
     let total = len.filter(|_| is_binary).unwrap_or(0);
     let (name, is_json) = (shown.to_owned(), args.json);
-    Ok(Output { out: BufWriter::new(out), head, is_json, is_verified: false, name, progress, written: 0, total })
+    let (out, is_verified, fault) = (BufWriter::new(out), false, None);
+    Ok(Output { out, head, is_json, is_verified, name, progress, written: 0, total, fault })
 }
 
 /// Where elements go. JSON becomes a member of the object that every command prints; nothing of it is written before the
@@ -254,9 +258,27 @@ struct Output {
     written: u64,
     /// All bytes that will be written, or 0.
     total: u64,
+    /// What went wrong with writing.
+    fault: Option<std::io::Error>,
 }
 
 impl Output {
+    /// Ends the output, unless the elements could not be `written`; whose fault it was is told apart.
+    fn ended(mut self, written: Result<()>) -> Result<()> {
+        if let Some(error) = self.fault.take() {
+            return Err(Unwritten(error).into());
+        }
+        written?;
+        Ok(self.finish().map_err(Unwritten)?)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if let Some(head) = self.head.take() {
+            self.out.write_all(head.as_bytes())?;
+        }
+        self.out.write(bytes)
+    }
+
     fn finish(mut self) -> std::io::Result<()> {
         if self.is_json {
             self.out.write_all(format!(",\"verified\":{}}}\n", self.is_verified).as_bytes())?;
@@ -267,10 +289,15 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if let Some(head) = self.head.take() {
-            self.out.write_all(head.as_bytes())?;
-        }
-        let len = self.out.write(bytes)?;
+        let len = match self.put(bytes) {
+            Ok(len) => len,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Err(error),
+            Err(error) => {
+                let kind = error.kind();
+                self.fault = Some(error);
+                return Err(kind.into());
+            }
+        };
         let before = self.written;
         self.written = before.saturating_add(len as u64);
         // Text comes number by number.
@@ -338,7 +365,7 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
         return Err(Usage(text).into());
     }
     if matches!(args.form(), CatFormat::Text | CatFormat::Json) || args.widen.is_some() {
-        let all = input.trusted_tensors(&args.trust, args.json)?;
+        let all = input.tensors(&args.trust, args.json)?;
         let name = all.entries().get(objects_before(&file, wanted)?.saturating_add(place)).map(|entry| &entry.name);
         let name = name.map_or("", String::as_str);
         return match args.slice.as_ref().filter(|_| args.widen.is_none()) {
@@ -351,11 +378,11 @@ fn object(args: &Cat, input: &Input) -> Result<Outcome> {
     }
     let len = file.object_head(wanted, place).ok().and_then(|head| head.descriptor.decoded_len().ok());
     let mut out = output(args, input.name(), len)?;
-    cat_object(&file, wanted, place, args.form(), &mut out).map_err(|error| match as_usage(input.name(), error) {
+    let written = cat_object(&file, wanted, place, args.form(), &mut out);
+    out.ended(written.map_err(|error| match as_usage(input.name(), error) {
         error if error.is::<Usage>() || error.to_string().contains(input.name()) => error,
         error => error.context(input.name().to_owned()),
-    })?;
-    out.finish()?;
+    }))?;
     Ok(Outcome::Fine)
 }
 

@@ -11,6 +11,8 @@ use framewright::convert::{
     CaptureConverted, Codecs, ConvertError, ConvertOptions, Converted, Existing, Format, Loss, MessageBounds,
     MessageFields, Missing, NanBits, StoredUse, columns_to_frames, convert, holds_capture,
 };
+#[cfg(feature = "remote")]
+use framewright::convert::{TensorFile, convert_open};
 use framewright::recording::{Capture, is_recording};
 use framewright::source::AtomicFile;
 use framewright::tensogram::Durability;
@@ -26,8 +28,30 @@ pub(crate) fn run(args: &Convert) -> Result<Outcome> {
         let text = format!("{address}: requires --schema\nhint: without a schema, fw record keeps what arrives");
         return Err(Usage(text).into());
     }
+    #[cfg(feature = "remote")]
+    if let Some(url) = crate::remote::url(&args.input)
+        && args.schema.is_none()
+        && !matches!(args.to, Some(Target::Frames | Target::Capture(_)))
+        && let Some(file) = crate::remote::weights(url, &args.common.store, "convert", &read_options(args))?
+    {
+        return in_store(args, url, &*file);
+    }
     let input = Input::capture(&args.input, &args.common.store, "convert")?;
     converted(args, &input).map_err(|error| input.retold(error))
+}
+
+/// Weights in a store, which are read in ranges.
+#[cfg(feature = "remote")]
+fn in_store(args: &Convert, url: &str, file: &dyn TensorFile) -> Result<Outcome> {
+    let _progress = Progress::of(url);
+    if args.output.is_dir() {
+        return Err(Usage(format!("{}: is a directory; name a file to write", args.output.display())).into());
+    }
+    no_table(args)?;
+    if let Some(option) = args.capture_option() {
+        return Err(Usage(format!("{option} is for struct-frame captures and requires --schema")).into());
+    }
+    written(args, (url, || Ok(file.format())), |options| convert_open(file, url, &args.output, options))
 }
 
 fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
@@ -53,22 +77,34 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     if convert_capture::is_mcap(input.path()) {
         return convert_capture::from_mcap(args, input);
     }
-    let capture = match args.to {
-        Some(Target::Capture(target)) => Some(target),
-        Some(_) => None,
-        None => CaptureTarget::of_name(&args.output),
-    };
-    if let Some(target) = capture {
-        let text =
-            format!("only struct-frame captures can be converted to {}, which requires --schema", target.title());
-        return Err(Usage(text).into());
-    }
+    no_table(args)?;
     if args.to == Some(Target::Frames) || unnamed && holds_capture(input.path()) {
         return to_frames(args, input);
     }
     if let Some(option) = args.capture_option() {
         return Err(Usage(format!("{option} is for struct-frame captures and requires --schema")).into());
     }
+    written(args, (input.name(), || input.format()), |options| convert(input.path(), &args.output, options))
+}
+
+/// Refuses outputs that only captures become.
+fn no_table(args: &Convert) -> Result<()> {
+    let capture = match args.to {
+        Some(Target::Capture(target)) => Some(target),
+        Some(_) => None,
+        None => CaptureTarget::of_name(&args.output),
+    };
+    let Some(target) = capture else { return Ok(()) };
+    let text = format!("only struct-frame captures can be converted to {}, which requires --schema", target.title());
+    Err(Usage(text).into())
+}
+
+/// Converts a tensor file, and tells what came of it.
+fn written(
+    args: &Convert,
+    (name, from): (&str, impl FnOnce() -> Result<Format>),
+    convert: impl FnOnce(&ConvertOptions) -> Result<Converted, ConvertError>,
+) -> Result<Outcome> {
     let mut options = options(args)?;
     let named = options.format.or_else(|| Format::of_name(&args.output));
     let Some(format) = named else {
@@ -79,9 +115,9 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
         );
         return Err(Usage(text).into());
     };
-    let from = input.format()?;
+    let from = from()?;
     if args.rules.is_some() && !from.has_rules() {
-        return Err(Usage(format!("--rules applies to BinTensors inputs; {} is {from}", input.name())).into());
+        return Err(Usage(format!("--rules applies to BinTensors inputs; {name} is {from}")).into());
     }
     options.from = Some(from);
     let bar = Arc::new(Progress::bytes());
@@ -89,14 +125,14 @@ fn converted(args: &Convert, input: &Input) -> Result<Outcome> {
     options.progress = Some(Arc::new(move |progress| {
         line.show(progress.bytes_done, progress.bytes_total, progress.tensor);
     }));
-    let done = convert(input.path(), &args.output, &options);
+    let done = convert(&options);
     bar.clear();
     let done = done.or_else(|error| refused(error, args.missing))?;
     if args.common.json {
         print_report("convert", true, json(&done, format))?;
     } else {
         print_done(&text(&done))?;
-        Trust::told(done.digests.ignored, input.name());
+        Trust::told(done.digests.ignored, name);
         for file in &done.removed {
             aside(format_args!("fw: removed {}, which was part of an earlier output\n", shown(file)));
         }
@@ -217,6 +253,16 @@ fn refused(error: ConvertError, missing: OnMissing) -> Result<Converted> {
     }
 }
 
+/// How strictly a BinTensors input is read.
+fn profile(args: &Convert) -> Profile {
+    args.rules.map_or_else(Profile::default, Profile::from)
+}
+
+#[cfg(feature = "remote")]
+fn read_options(args: &Convert) -> framewright::bintensors::ReadOptions {
+    framewright::bintensors::ReadOptions::new().with_profile(profile(args))
+}
+
 fn options(args: &Convert) -> Result<ConvertOptions> {
     let mut options = ConvertOptions::new()
         .with_missing(match args.missing {
@@ -224,7 +270,7 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
             OnMissing::Raw => Missing::Raw,
             OnMissing::Skip => Missing::Skip,
         })
-        .with_profile(args.rules.map_or_else(Profile::default, Profile::from))
+        .with_profile(profile(args))
         .with_existing(if args.force { Existing::Replace } else { Existing::Refuse })
         .with_nan_bits(if args.keep_nan_bits { NanBits::Keep } else { NanBits::Drop })
         .with_messages(if args.join_messages { MessageBounds::Join } else { MessageBounds::Keep })

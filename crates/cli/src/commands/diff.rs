@@ -8,7 +8,8 @@ use crate::pairs::Pairs;
 use crate::render::{Progress, Table, count, shape};
 use anyhow::Result;
 use framewright::convert::{
-    Comparison, ConvertError, Diff, DiffOptions, DiffRow, Distance, Metadata, MetadataDifference, Side, Types, diff,
+    Comparison, ConvertError, Diff, DiffOptions, DiffRow, Distance, Metadata, MetadataDifference, Side, TensorFile,
+    Types, diff,
 };
 use framewright::report::visible;
 use framewright::source::Watch;
@@ -120,11 +121,68 @@ struct Compared {
 }
 
 fn compared(args: &args::Diff, first: &Path, second: &Path, progress: &Arc<Progress>) -> Result<Compared> {
-    let left = Input::of(first, &args.common.store, "diff")?;
-    let right = Input::of(second, &args.common.store, "diff")?;
+    let left = Weights::of(args, first)?;
+    let right = Weights::of(args, second)?;
     let watch = progress.watch(left.name());
     let found = compare(args, &left, &right, watch).map_err(|error| left.retold(right.retold(error)))?;
     Ok(Compared { names: [left.name().to_owned(), right.name().to_owned()], found })
+}
+
+/// One side: a file on this machine, or weights in a store, which are read in ranges.
+enum Weights {
+    Local(Input),
+    #[cfg(feature = "remote")]
+    InStore(String, Box<dyn TensorFile>),
+}
+
+impl Weights {
+    fn of(args: &args::Diff, word: &Path) -> Result<Self> {
+        #[cfg(feature = "remote")]
+        if let Some(url) = crate::remote::url(word)
+            && let Some(file) = crate::remote::weights(url, &args.common.store, "diff", &Default::default())?
+        {
+            return Ok(Self::InStore(url.to_owned(), args.trust.open(file, url, args.common.json)));
+        }
+        Input::of(word, &args.common.store, "diff").map(Self::Local)
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Local(input) => input.name(),
+            #[cfg(feature = "remote")]
+            Self::InStore(name, _) => name,
+        }
+    }
+
+    fn retold(&self, error: anyhow::Error) -> anyhow::Error {
+        match self {
+            Self::Local(input) => input.retold(error),
+            #[cfg(feature = "remote")]
+            Self::InStore(..) => error,
+        }
+    }
+
+    /// Puts the name before an error that does not have it yet.
+    fn named<T>(&self, error: ConvertError) -> Result<T> {
+        match self {
+            Self::Local(input) => input.named(error),
+            #[cfg(feature = "remote")]
+            Self::InStore(name, _) if !error.to_string().contains(name.as_str()) => {
+                Err(anyhow::Error::new(error).context(name.clone()))
+            }
+            #[cfg(feature = "remote")]
+            Self::InStore(..) => Err(error.into()),
+        }
+    }
+
+    /// Hands the tensors to `work`.
+    fn open<R>(&self, args: &args::Diff, work: impl FnOnce(&dyn TensorFile) -> Result<R>) -> Result<R> {
+        match self {
+            Self::Local(input) => work(&*input.tensors(&args.trust, args.common.json)?),
+            #[cfg(feature = "remote")]
+            Self::InStore(_, file) => work(&**file),
+        }
+    }
 }
 
 fn report(args: &args::Diff, names: &[String; 2], found: &Diff) -> Value {
@@ -138,15 +196,15 @@ fn report(args: &args::Diff, names: &[String; 2], found: &Diff) -> Value {
     })
 }
 
-fn compare(args: &args::Diff, left: &Input, right: &Input, watch: Watch) -> Result<Diff> {
+fn compare(args: &args::Diff, left: &Weights, right: &Weights, watch: Watch) -> Result<Diff> {
     let options = DiffOptions::new()
         .with_tolerance(args.atol, args.rtol)
         .with_types(if args.values { Types::Values } else { Types::Strict })
         .with_metadata(if args.ignore_metadata { Metadata::Ignore } else { Metadata::Compare })
         .with_by(args.by.iter().cloned())
         .with_watch(watch);
-    let opened = |input: &Input| input.trusted_tensors(&args.trust, args.common.json);
-    match diff(&*opened(left)?, &*opened(right)?, &options) {
+    let found = left.open(args, |first| right.open(args, |second| Ok(diff(first, second, &options))))?;
+    match found {
         Err(ConvertError::Compared { side: Side::Left, error }) => left.named(*error),
         Err(ConvertError::Compared { side: Side::Right, error }) => right.named(*error),
         Err(error) if error.code() == "unknown_key" => Err(Usage(format!("--by: {error}")).into()),

@@ -18,6 +18,7 @@ use framewright::tensogram::{self, MessagePart, PartKind, inspect, message_parts
 use framewright::tensor::{AxisSlice, Selection};
 use serde_json::json;
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub(crate) fn run(args: &Dump) -> Result<Outcome> {
     let inputs = Inputs::of(&args.files)?;
@@ -31,9 +32,7 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
             let shown = if args.hex { hex } else { frames };
             input.and_then(|input| shown(args, &input, &progress).map_err(|error| input.retold(error)))
         } else {
-            Opened::open(word, &args.common.store, "dump").and_then(|opened| {
-                file(args, &filter, &opened, &mut notes, &progress).map_err(|error| opened.retold(error))
-            })
+            described(args, &filter, word, (&mut notes, &progress))
         };
         let answer = answer.map(|answer| match answer.body {
             // Which file it is, where several follow each other.
@@ -47,6 +46,40 @@ pub(crate) fn run(args: &Dump) -> Result<Outcome> {
     }
     notes.tell(args.common.json);
     answers.finish()
+}
+
+/// Metadata and descriptors, or byte ranges.
+fn described(
+    args: &Dump,
+    filter: &Where,
+    word: &Path,
+    (notes, progress): (&mut KeyNotes, &Progress),
+) -> Result<Answer> {
+    let by_object = args.keys.is_some() || args.data || !filter.is_empty();
+    if !by_object && args.message.is_none() && !is_url(word) {
+        // A file that is wrong is shown as far as it can be read.
+        let input = Input::of(word, &args.common.store, "dump")?;
+        return match input.looked_format() {
+            Ok(Format::Tensogram) => {
+                let opened = Opened::of(input)?;
+                file(args, filter, &opened, notes, progress).map_err(|error| opened.retold(error))
+            }
+            found => found.and_then(|format| ranges_of(args, &input, format)).map_err(|error| input.retold(error)),
+        };
+    }
+    let opened = Opened::open(word, &args.common.store, "dump")?;
+    file(args, filter, &opened, notes, progress).map_err(|error| opened.retold(error))
+}
+
+/// Whether a file is in a store.
+fn is_url(word: &Path) -> bool {
+    #[cfg(feature = "remote")]
+    return crate::remote::url(word).is_some();
+    #[cfg(not(feature = "remote"))]
+    {
+        let _ = word;
+        false
+    }
 }
 
 /// Every byte named.
@@ -159,11 +192,8 @@ fn ranges_of(args: &Dump, input: &Input, format: Format) -> Result<Answer> {
         Ok(tree) => tree,
         Err(error) => return input.named(error),
     };
-    if args.common.json {
-        return Ok(Answer::json(json!({ "file": input.name(), "format": format, "tree": tree })));
-    }
-    if !args.hex {
-        return Ok(Answer::text(ranges(&tree)));
+    if args.common.json || !args.hex {
+        return Ok(ranges_answer(args, input.name(), format, &tree));
     }
     let source = FileSource::open(input.path())?;
     // Only the bytes that are shown are read.
@@ -172,6 +202,13 @@ fn ranges_of(args: &Dump, input: &Input, format: Format) -> Result<Answer> {
         source.read_exact_at(span.start, &mut bytes).ok().map(|()| bytes)
     };
     Ok(Answer::text(byte_map_by(&tree, &read, 0)))
+}
+
+fn ranges_answer(args: &Dump, name: &str, format: Format, tree: &Tree) -> Answer {
+    match args.common.json {
+        true => Answer::json(json!({ "file": name, "format": format, "tree": tree })),
+        false => Answer::text(ranges(tree)),
+    }
 }
 
 /// The messages that are meant.
@@ -195,13 +232,7 @@ fn file(args: &Dump, filter: &Where, opened: &Opened, notes: &mut KeyNotes, prog
     }
     let by_object = args.keys.is_some() || args.data || !filter.is_empty();
     if !messages && !by_object {
-        return match opened.input() {
-            Some(input) => ranges_of(args, input, catalog.format()),
-            None => Err(Usage(format!(
-                "{name}: fw dump must download the whole file\nhint: add --allow-full-read to allow it"
-            ))
-            .into()),
-        };
+        return Ok(ranges_answer(args, name, catalog.format(), &opened.ranges()?));
     }
     let range = if messages { wanted(args, name, catalog.record_count())? } else { 0..1 };
     let records: Box<dyn Iterator<Item = _>> = match args.message {
@@ -313,7 +344,7 @@ impl Shown<'_> {
             self.described(text, object);
         }
         if self.args.data {
-            let _ = writeln!(text, "    data: {}", self.sample(object)?);
+            let _ = writeln!(text, "    data: {}", self.sample(object)?.0);
         }
         Ok(())
     }
@@ -354,20 +385,20 @@ impl Shown<'_> {
         }
     }
 
-    /// The first and last elements of a tensor.
-    fn sample(&self, object: usize) -> Result<String> {
+    /// The first and last elements of a tensor, and whether they were compared with a digest: where they are all of it.
+    fn sample(&self, object: usize) -> Result<(String, bool)> {
         let named = self.record.named(object);
         let lens = named.map(|named| named.shape).unwrap_or_default();
-        let elements = |selection: &Selection| -> Result<Vec<String>> {
+        let elements = |selection: &Selection| -> Result<(String, bool)> {
             let part = self.opened.catalog.part(self.record, object, selection).map_err(look_failure)?;
-            Ok(framewright::stats::to_f64(part.dtype, &part.data)?
-                .iter()
-                .map(|value| Value::from(*value).to_text())
-                .collect())
+            let values = framewright::stats::to_f64(part.dtype, &part.data)?;
+            let texts: Vec<_> = values.iter().map(|value| Value::from(*value).to_text()).collect();
+            Ok((texts.join(", "), part.is_verified))
         };
         let count: u64 = lens.iter().copied().fold(1, u64::saturating_mul);
         if count <= 2 * EDGE {
-            return Ok(format!("[{}]", elements(&Selection::new())?.join(", ")));
+            let (texts, is_verified) = elements(&Selection::new())?;
+            return Ok((format!("[{texts}]"), is_verified));
         }
         // Innermost rows: the beginning of the first, the end of the last.
         let row = |index: fn(u64) -> i64, ends: AxisSlice| -> Selection {
@@ -379,7 +410,8 @@ impl Shown<'_> {
         let last =
             row(|_| -1, AxisSlice::Range { start: i64::try_from(width).ok().map(|width| -width), end: None, step: 1 });
         let between = count - 2 * width;
-        Ok(format!("[{}, … {between} more …, {}]", elements(&first)?.join(", "), elements(&last)?.join(", ")))
+        let ((first, _), (last, _)) = (elements(&first)?, elements(&last)?);
+        Ok((format!("[{first}, … {between} more …, {last}]"), false))
     }
 
     fn json(&self) -> Result<serde_json::Value> {
@@ -396,7 +428,8 @@ impl Shown<'_> {
                 None => self.object_json(*object),
             };
             if self.args.data {
-                row["data"] = self.sample(*object)?.into();
+                let (sample, is_verified) = self.sample(*object)?;
+                (row["data"], row["verified"]) = (sample.into(), is_verified.into());
             }
             objects.push(row);
         }

@@ -79,6 +79,7 @@ pub(crate) fn tensors_json(info: &Info, path: &str) -> serde_json::Value {
         "file": path,
         "format": info.format,
         "file_bytes": info.file_len,
+        "shard_count": info.shard_count,
         "tensor_count": info.tensor_count,
         "element_count": info.element_count,
         "data_bytes": info.data_len,
@@ -98,6 +99,9 @@ pub(crate) fn tensors_text(info: &Info, path: &str) -> String {
         ("tensors", format!("{}, {} elements, {}", info.tensor_count, info.element_count, size(info.data_len))),
         ("types", if types.is_empty() { "-".to_owned() } else { types.join(", ") }),
     ];
+    if let Some(shards) = info.shard_count {
+        lines.insert(2, ("shards", shards.to_string()));
+    }
     if info.readable_by_reference == Some(false) {
         lines.push(("note", "the reference readers refuse this file".to_owned()));
     }
@@ -269,6 +273,7 @@ impl Summary {
             "file": self.path,
             "format": "tensogram",
             "file_bytes": self.file_len,
+        "shard_count": null,
             "tensor_count": self.object_count,
             "element_count": self.element_count,
             "data_bytes": self.decoded_len,

@@ -81,7 +81,7 @@ fn choose(
     (file, chosen): (usize, &mut Vec<Chosen>),
     notes: &mut KeyNotes,
 ) -> Result<(Opened, usize)> {
-    let opened = Opened::open(word, &args.store, "plot")?;
+    let opened = Opened::trusted(word, &args.store, "plot", (&args.trust, args.json))?;
     let (mut found, mut others) = (Vec::new(), 0);
     let filter = args.select.filter();
     for record in opened.catalog.records_where(&filter) {
@@ -155,6 +155,7 @@ fn draw(args: &Plot, format: PlotFormat, opened: &Opened, chosen: &Chosen) -> Re
         "object": object,
         "name": record.name(*object),
         "kind": picture.kind().name(),
+        "verified": picture.is_verified(),
         "coastlines": picture.grid().is_some() && !args.no_coast,
         "notes": picture.notes(),
     })))

@@ -24,13 +24,15 @@ pub(crate) fn run(args: &Stats) -> Result<Outcome> {
     let notes = Mutex::new(KeyNotes::new(filter.paths().chain(keys.paths()).chain(sort)));
     let (mut rows, progress) = (Vec::new(), Progress::bytes());
     for word in &inputs.words {
-        let found = Opened::open(word, &args.common.store, "stats")
+        let found = Opened::trusted(word, &args.common.store, "stats", (&args.trust, args.common.json))
             .and_then(|opened| file(args, &opened, &notes, &progress).map_err(|error| opened.retold(error)));
         match found {
             Err(error) => answers.take(word, Err(error))?,
             Ok(found) if args.common.json => {
                 let outcome = found.outcome();
-                answers.take(word, Ok(Answer { outcome, ..Answer::json(found.json(&keys)) }))?;
+                let mut report = found.json(&keys);
+                report["ignored_digests"] = args.trust.ignore_digests.into();
+                answers.take(word, Ok(Answer { outcome, ..Answer::json(report) }))?;
             }
             Ok(found) => {
                 for (place, error) in &found.faults {
@@ -218,6 +220,11 @@ fn text(args: &Stats, rows: &[Row], several: bool, keys: &Keys) -> String {
         columns.insert(usize::from(several) + 1, ">object".to_owned());
     }
     columns.extend([">min", ">max", ">mean", ">std", ">nan", ">inf"].map(str::to_owned));
+    // What matters for weights, and widens a table of fields for nothing.
+    let is_weights = rows.iter().all(|row| !row.in_message);
+    if is_weights {
+        columns.extend([">zeros", ">norm"].map(str::to_owned));
+    }
     let mut lines = Vec::with_capacity(rows.len());
     for row in rows {
         let stats = &row.stats;
@@ -242,6 +249,9 @@ fn text(args: &Stats, rows: &[Row], several: bool, keys: &Keys) -> String {
         let float = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
         cells.extend([scalar(summary.min), scalar(summary.max), float(summary.mean), float(summary.std)]);
         cells.extend([summary.nan.to_string(), summary.pos_inf.saturating_add(summary.neg_inf).to_string()]);
+        if is_weights {
+            cells.extend([summary.zeros.to_string(), float(summary.norm)]);
+        }
         lines.push(cells);
     }
     if !keys.paths().is_empty() {

@@ -25,6 +25,7 @@ mod planned;
 mod recover;
 mod reference;
 mod remote;
+mod reported;
 mod robust;
 mod schema;
 mod signals;

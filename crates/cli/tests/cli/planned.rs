@@ -64,6 +64,64 @@ fn a_column_of_4096_rows_costs_at_most_20_requests() {
     }
 }
 
+/// Headers need no leave; what needs the data takes it, and is read where it is: nothing is copied.
+#[test]
+fn headers_by_url_need_no_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let values: Vec<f32> = (0..1 << 20).map(|i| i as f32).collect();
+    let field = |name: &str| MessageBuilder::new().tensor(&[1024, 1024], &values).unwrap().base("name", name).encode();
+    std::fs::write(path.join("f.tgm"), [field("a").unwrap(), field("b").unwrap()].concat()).unwrap();
+    for line in ["f.bt --digests sha256", "f.safetensors --digests sha256", "f.npz"] {
+        fine(path, &format!("convert f.tgm {line} -q"));
+    }
+    fine(path, "convert f.bt s.bt --max-shard-size 4MiB --digests sha256 -q");
+    let names =
+        ["f.tgm", "f.bt", "f.safetensors", "f.npz", "s.bt.index.json", "s-00001-of-00002.bt", "s-00002-of-00002.bt"];
+    let [proxy, _] = served(path, &names);
+    for name in &names[..5] {
+        let url = proxy.url(name);
+        for command in ["info", "ls", "dump", "validate --mode quick", "validate --mode quick --json", "dump --json"] {
+            let (far, near) = (fine(path, &format!("{command} {url}")), fine(path, &format!("{command} {name}")));
+            // The shards of an index in a store are not measured.
+            if (command, *name) != ("info", "s.bt.index.json") {
+                assert_eq!(far.text().replace(&url, name), near.text(), "{command} {name}");
+            }
+            let (requests, bytes) = proxy.counted();
+            assert!(requests <= 24 && bytes < 256 << 10, "{command} {name}: {requests} requests, {bytes} bytes");
+        }
+        if *name == "f.tgm" {
+            continue;
+        }
+        for command in ["validate URL", "convert URL out.bt -f -q", "diff URL f.bt", "diff f.bt URL --ignore-metadata"]
+        {
+            let line = command.replace("URL", &url);
+            let run = super::fw(path, &line);
+            assert!(run.code == 2 && run.err.contains("hint: add --allow-full-read"), "{line}: {}", run.err);
+            proxy.counted();
+            let run = super::fw(path, &format!("{line} --allow-full-read"));
+            assert!(
+                matches!(run.code, 0 | 3) || command.starts_with("diff") && run.code == 1,
+                "{line}: {}{}",
+                run.text(),
+                run.err
+            );
+            // Digests are compared before anything is written: everything is read twice, and headers a few times.
+            let (_, bytes) = proxy.counted();
+            assert!(bytes < 20 << 20, "{line}: {bytes} bytes");
+        }
+        fine(path, "diff out.bt f.bt --ignore-metadata");
+    }
+    // A shard that is wrong is named, and what needs it fails.
+    let index = proxy.url("s.bt.index.json");
+    let text = fine(path, &format!("validate {index} --allow-full-read")).text().to_owned();
+    assert!(text.ends_with("2 of 2 tensors compared with a digest: valid\n"), "{text}");
+    std::fs::remove_file(path.join("s-00002-of-00002.bt")).unwrap();
+    let [proxy, _] = served(path, &names[..6]);
+    let run = super::fw(path, &format!("validate {} --mode quick", proxy.url("s.bt.index.json")));
+    assert!(run.code == 1 && run.text().contains("s-00002-of-00002.bt"), "{}{}", run.text(), run.err);
+}
+
 #[test]
 fn one_of_500_messages_costs_3_requests_and_a_listing_40() {
     let folder = tempfile::tempdir().unwrap();

@@ -170,7 +170,7 @@ fn urls_are_read_like_paths() {
     // What reads whole files does so with leave.
     fw(path, "convert f.tgm f.npz -f");
     std::fs::write(path.join("f.npy"), fine(path, "cat f.tgm --npy").out).unwrap();
-    for line in ["convert {} g.npz", "diff {} f.npz", "recover {} -o g.tgm", "dump {host}/f.npz"] {
+    for line in ["convert {} g.npz", "diff {} f.npz", "recover {} -o g.tgm", "dump --hex {host}/f.npz"] {
         let line = line.replace("{host}", &host).replace("{}", &format!("{host}/f.tgm"));
         let refused = fw(path, &line);
         assert_eq!((refused.code, refused.text()), (2, ""), "fw {line}");

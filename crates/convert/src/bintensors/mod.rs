@@ -3,7 +3,7 @@
 mod read; // an open file
 mod write; // a new file
 
-use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{AnySource, Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
 use crate::{ConvertError, report};
 use fw_bintensors::validate::ValidateOptions;
@@ -57,12 +57,12 @@ impl TensorFormat for BinTensors {
         Ok(Some(fw_bintensors::readable_by_reference(&report::sized_head(source)?)))
     }
 
-    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        Ok(fw_bintensors::inspect(&report::sized_head(&FileSource::open(path)?)?, file_len))
+    fn dump(&self, source: AnySource, _name: &str) -> Result<Tree, ConvertError> {
+        Ok(fw_bintensors::inspect(&report::sized_head(&*source)?, source.len()?))
     }
 
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        Ok(fw_bintensors::validate::validate(&FileSource::open(path)?, options)?)
+    fn validate(&self, source: AnySource, _name: &str, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        Ok(fw_bintensors::validate::validate(&*source, options)?)
     }
 
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {

@@ -10,11 +10,10 @@ pub(crate) use writable::{Carried, MetadataPlace, Storage, Takes, Writable};
 
 use crate::ConvertError;
 use crate::model::TensorFile;
-use crate::report;
 use fw_bintensors::ReadOptions;
-use fw_bintensors::validate::{DataChecks, ValidateOptions};
+use fw_bintensors::validate::ValidateOptions;
 use fw_report::{Report, Tree};
-use fw_source::ReadAt;
+use fw_source::{FileSource, ReadAt};
 use std::path::Path;
 
 /// A format of tensor files: implemented once, in the format's room, and listed once, in the table of formats.
@@ -60,18 +59,24 @@ pub(crate) trait TensorFormat: Sync {
         Ok(None)
     }
 
-    /// Names the byte ranges of a file.
+    /// Names the byte ranges of a file; only its header is read.
     ///
     /// # Errors
     /// When it cannot be read; where nothing of a wrong file can be shown, also when it is wrong.
-    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError>;
+    fn dump(&self, source: AnySource, name: &str) -> Result<Tree, ConvertError>;
 
-    /// Reports every fault of a file. By default it is opened, and its data read where that was asked for.
+    /// Reports every fault of a file; its data is read where that was asked for.
     ///
     /// # Errors
     /// Only when it cannot be read.
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        report::opened_report(self.open(path, &ReadOptions::default()), options.data == DataChecks::Full)
+    fn validate(&self, source: AnySource, name: &str, options: &ValidateOptions) -> Result<Report, ConvertError>;
+
+    /// The same for a path, which may be a directory where the format is one of several files.
+    ///
+    /// # Errors
+    /// Only when it cannot be read.
+    fn validate_path(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        self.validate(Box::new(FileSource::open(path)?), &path.to_string_lossy(), options)
     }
 
     /// True when files of it may keep digests of their tensors.

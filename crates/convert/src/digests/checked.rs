@@ -87,6 +87,10 @@ impl TensorFile for Checked {
         self.inner.shard(index)
     }
 
+    fn shards_len(&self) -> Option<u64> {
+        self.inner.shards_len()
+    }
+
     fn has_order(&self) -> bool {
         self.inner.has_order()
     }

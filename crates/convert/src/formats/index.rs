@@ -1,7 +1,7 @@
 //! An index of several files as a format: its files are opened by what they are, so it stands beside the table.
 
 use super::open_with;
-use crate::contract::{Recognition, TensorFormat, Writable};
+use crate::contract::{AnySource, Recognition, TensorFormat, Writable};
 use crate::model::TensorFile;
 use crate::{ConvertError, shards};
 use fw_bintensors::ReadOptions;
@@ -42,14 +42,20 @@ impl TensorFormat for ShardIndex {
         true
     }
 
-    fn dump(&self, _path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        Ok(Tree::new(self.name(), 0..file_len).value("JSON"))
+    fn dump(&self, source: AnySource, _name: &str) -> Result<Tree, ConvertError> {
+        Ok(Tree::new(self.name(), 0..source.len()?).value("JSON"))
+    }
+
+    /// Without its files there is only the index itself.
+    fn validate(&self, source: AnySource, name: &str, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        let missing =
+            |_: &str| Err(ConvertError::unsupported("by_path_only", "the files beside the index are not at hand"));
+        Ok(shards::validate_index(&shards::index_text(&*source, name)?, name, options, &missing))
     }
 
     /// Every shard is checked by the rules of its own format, and named by its findings.
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        let read = ReadOptions::new().with_profile(options.profile);
-        shards::validate(path, options, &|path| open_with(path, &read))
+    fn validate_path(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        shards::validate(path, options)
     }
 
     /// It is written beside other files.

@@ -136,8 +136,19 @@ impl Format {
     /// When it cannot be read; for formats without a shown remainder also when it is wrong.
     pub fn dump(self, path: impl AsRef<Path>) -> Result<Tree, ConvertError> {
         let path = path.as_ref();
-        let file_len = if path.is_dir() { 0 } else { FileSource::open(path)?.len()? };
-        self.contract().dump(path, file_len)
+        match path.is_dir() {
+            // There is no file whose bytes could be named.
+            true => Ok(Tree::new(self.name(), 0..0)),
+            false => self.dump_source(FileSource::open(path)?, &path.to_string_lossy()),
+        }
+    }
+
+    /// The same for a file behind any source: only its header is read.
+    ///
+    /// # Errors
+    /// As [`Format::dump`].
+    pub fn dump_source(self, source: impl ReadAt + Send + Sync + 'static, name: &str) -> Result<Tree, ConvertError> {
+        self.contract().dump(Box::new(source), name)
     }
 
     /// Reports every fault of a file of this format.
@@ -145,7 +156,21 @@ impl Format {
     /// # Errors
     /// Only when it cannot be read.
     pub fn validate(self, path: impl AsRef<Path>, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        self.contract().validate(path.as_ref(), options)
+        self.contract().validate_path(path.as_ref(), options)
+    }
+
+    /// The same for a file behind any source, a store for example; without [`DataChecks::Full`](fw_bintensors::validate::DataChecks)
+    /// only its header is read. An index of several files is checked by [`validate_index`](crate::validate_index).
+    ///
+    /// # Errors
+    /// As [`Format::validate`].
+    pub fn validate_source(
+        self,
+        source: impl ReadAt + Send + Sync + 'static,
+        name: &str,
+        options: &ValidateOptions,
+    ) -> Result<Report, ConvertError> {
+        self.contract().validate(Box::new(source), name, options)
     }
 
     /// The formats that a condition holds for, as a sentence lists them: `a, b or c`.

@@ -7,7 +7,7 @@ mod read; // an open file
 mod types; // its element types
 mod value; // values of the metadata as text
 
-use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{AnySource, Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
 use crate::{ConvertError, Format, report};
 use fw_bintensors::ReadOptions;
@@ -48,9 +48,10 @@ impl TensorFormat for Gguf {
         Some(|source, _name, _options| Ok(Box::new(read::open(source)?)))
     }
 
-    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
+    fn dump(&self, source: AnySource, _name: &str) -> Result<Tree, ConvertError> {
+        let file_len = source.len()?;
         let root = Tree::new(self.name(), 0..file_len);
-        match header::read(&FileSource::open(path)?) {
+        match header::read(&source) {
             Ok(header) => Ok(tree(root, &header, file_len)),
             Err(ConvertError::Io(error)) => Err(error.into()),
             Err(error) => Ok(root.with(Tree::new("unreadable", 0..file_len).value(error.to_string()))),
@@ -58,8 +59,7 @@ impl TensorFormat for Gguf {
     }
 
     /// Beside faults, bytes that belong to nothing: other readers expect tensors side by side.
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        let source = FileSource::open(path)?;
+    fn validate(&self, source: AnySource, _name: &str, options: &ValidateOptions) -> Result<Report, ConvertError> {
         let file_len = source.len()?;
         let opened = read::open(source);
         let unused = opened.as_ref().map_or_else(|_| Vec::new(), |file| unused(&file.header, file_len));

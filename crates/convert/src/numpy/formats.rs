@@ -7,7 +7,7 @@ use crate::{ConvertError, report};
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};
 use fw_report::{Finding, Report, Tree};
-use fw_source::{FileSource, ReadAt};
+use fw_source::FileSource;
 use std::path::Path;
 
 pub(crate) struct Npy;
@@ -37,8 +37,9 @@ impl TensorFormat for Npy {
         Some(|source, name, _options| Ok(Box::new(npy::open(source, Path::new(name))?)))
     }
 
-    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let file = npy::open(local(path)?, path)?;
+    fn dump(&self, source: AnySource, name: &str) -> Result<Tree, ConvertError> {
+        let file_len = source.len()?;
+        let file = npy::open(source, Path::new(name))?;
         let header = &file.header;
         let len = file.entries().first().and_then(|entry| entry.byte_len().ok()).unwrap_or(0);
         let end = header.len.saturating_add(len).min(file_len);
@@ -54,15 +55,15 @@ impl TensorFormat for Npy {
         Ok(root)
     }
 
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        let opened = npy::open(local(path)?, path);
+    fn validate(&self, source: AnySource, name: &str, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        let len = source.len()?;
+        let opened = npy::open(source, Path::new(name));
         let end = opened.as_ref().ok().and_then(|file| {
             let len = fw_tensor::byte_len(file.header.dtype, &file.header.shape).ok()?;
             file.header.len.checked_add(len)
         });
         let opened = opened.map(|file| -> Box<dyn TensorFile> { Box::new(file) });
         let mut report = report::opened_report(opened, options.data == DataChecks::Full)?;
-        let len = FileSource::open(path)?.len()?;
         if let Some(end) = end.filter(|end| *end < len) {
             report.push(Finding::warning("trailing_bytes", "bytes after the array").at(end..len).level("structure"));
         }
@@ -101,8 +102,9 @@ impl TensorFormat for Npz {
         Some(|source, _name, _options| Ok(Box::new(npz::open(source.into())?)))
     }
 
-    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let file = npz::open(local(path)?.into())?;
+    fn dump(&self, source: AnySource, _name: &str) -> Result<Tree, ConvertError> {
+        let file_len = source.len()?;
+        let file = npz::open(source.into())?;
         let mut root = Tree::new(self.name(), 0..file_len);
         let mut members: Vec<_> = file.entries().iter().zip(file.members()).collect();
         members.sort_by_key(|(_, member)| member.data.start);
@@ -124,9 +126,9 @@ impl TensorFormat for Npz {
     }
 
     /// A zip has checksums, which only reading compares.
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        let _ = options;
-        report::opened_report(self.open(path, &ReadOptions::default()), true)
+    fn validate(&self, source: AnySource, _name: &str, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        let opened = npz::open(source.into()).map(|file| -> Box<dyn TensorFile> { Box::new(file) });
+        report::opened_report(opened, options.data == DataChecks::Full)
     }
 
     fn writable(&self) -> Result<&'static dyn Writable, ConvertError> {

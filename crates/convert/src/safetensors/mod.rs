@@ -6,7 +6,7 @@ mod layout; // entries to a header, in the reference's order
 mod read; // an open file
 mod write; // a new file
 
-use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{AnySource, Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
 use crate::report::SIZE_LEN;
 use crate::{ConvertError, report};
@@ -50,8 +50,8 @@ impl TensorFormat for SafeTensors {
         true
     }
 
-    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let bytes = report::sized_head(&FileSource::open(path)?)?;
+    fn dump(&self, source: AnySource, _name: &str) -> Result<Tree, ConvertError> {
+        let (bytes, file_len) = (report::sized_head(&*source)?, source.len()?);
         let mut root = Tree::new(self.name(), 0..file_len);
         let header = match header::parse(&bytes, file_len) {
             Ok(header) => header,
@@ -68,8 +68,8 @@ impl TensorFormat for SafeTensors {
     }
 
     /// Beside faults, keys of the metadata that appear twice: every reader takes the last value.
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        let opened = read::open(FileSource::open(path)?);
+    fn validate(&self, source: AnySource, _name: &str, options: &ValidateOptions) -> Result<Report, ConvertError> {
+        let opened = read::open(source);
         let repeated = opened.as_ref().map_or_else(|_| Vec::new(), |file| file.repeated().to_vec());
         let opened = opened.map(|file| -> Box<dyn TensorFile> { Box::new(file) });
         let mut report = report::opened_report(opened, options.data == DataChecks::Full)?;

@@ -1,19 +1,20 @@
 //! Every fault of a checkpoint in several files: of each shard, named by it, and of the index that joins them.
 
 use super::folder::{Checkpoint, find};
-use super::{Index, open_beside, plain_name, read};
+use super::{Index, Sharded, plain_name, read};
 use crate::digests::{Job, Pass, described, stored_digests};
 use crate::model::TensorFile;
 use crate::{ConvertError, Format, report};
 use fw_bintensors::validate::{DIGESTS_CHECKED, DataChecks, TENSORS, ValidateOptions};
-use fw_bintensors::{DIGEST_KEY_PREFIX, digest_subject};
+use fw_bintensors::{DIGEST_KEY_PREFIX, ReadOptions, digest_subject};
 use fw_report::{Finding, Report};
-use fw_source::FileSource;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use fw_source::{FileSource, ReadAt};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-/// Opens a file by what it is.
-type Opener<'a> = dyn Fn(&Path) -> Result<Box<dyn TensorFile>, ConvertError> + 'a;
+/// Gives the bytes of a file beside an index, by its name.
+pub type Beside<'a> = dyn Fn(&str) -> Result<Box<dyn ReadAt + Send + Sync>, ConvertError> + 'a;
 
 /// What is in a shard.
 #[derive(Default)]
@@ -27,44 +28,76 @@ struct Held {
 ///
 /// # Errors
 /// Only when the index or directory cannot be read.
-pub(crate) fn validate(path: &Path, options: &ValidateOptions, open: &Opener<'_>) -> Result<Report, ConvertError> {
-    let mut report = Report::new();
-    let checkpoint = if path.is_dir() { find(path) } else { Ok(Checkpoint::Index(path.to_owned())) };
-    let (folder, index, names) = match &checkpoint {
-        Ok(Checkpoint::Index(path)) => match Index::parse(&read(path)?, &path.display().to_string()) {
-            Ok(index) => {
-                let names: Vec<String> = index.files().into_iter().map(str::to_owned).collect();
-                (path.parent().unwrap_or_else(|| Path::new("")), Some(index), names)
+pub(crate) fn validate(path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+    let in_folder = |folder: &Path, name: &str| -> Result<Box<dyn ReadAt + Send + Sync>, ConvertError> {
+        match FileSource::open(folder.join(name)) {
+            Ok(source) => Ok(Box::new(source)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(ConvertError::format("missing_shard", "the file does not exist", None))
             }
-            Err(error) => return faulty(report, error),
-        },
-        Ok(Checkpoint::Shards(names)) => (path, None, names.clone()),
-        Err(_) => return checkpoint.map(|_| report),
+            Err(error) => Err(error.into()),
+        }
     };
-    let mut held: BTreeMap<&str, Held> = BTreeMap::new();
-    for name in &names {
-        match checked(&folder.join(name), name, options, open, &mut report) {
-            Ok(found) => {
-                held.insert(name, found);
+    let checkpoint = if path.is_dir() { find(path)? } else { Checkpoint::Index(path.to_owned()) };
+    match checkpoint {
+        Checkpoint::Index(path) => {
+            let folder = path.parent().unwrap_or_else(|| Path::new(""));
+            let beside = |name: &str| in_folder(folder, name);
+            Ok(validate_index(&read(&path)?, &path.display().to_string(), options, &beside))
+        }
+        Checkpoint::Shards(names) => Ok(checked(None, &names, options, &|name| in_folder(path, name))),
+    }
+}
+
+/// Checks a checkpoint from the text of its index, in a store for example: every shard by the rules of its own format, and what joins
+/// them. `name` names the index in findings. What is wrong, and files that cannot be read, are in the report.
+pub fn validate_index(text: &[u8], name: &str, options: &ValidateOptions, beside: &Beside<'_>) -> Report {
+    match Index::parse(text, name) {
+        Ok(index) => {
+            let names: Vec<String> = index.files().into_iter().map(str::to_owned).collect();
+            checked(Some(&index), &names, options, beside)
+        }
+        Err(error) => {
+            let mut report = Report::new();
+            report.push(report::fault(&error).level("structure"));
+            report
+        }
+    }
+}
+
+fn checked(index: Option<&Index>, names: &[String], options: &ValidateOptions, beside: &Beside<'_>) -> Report {
+    let mut report = Report::new();
+    let (mut held, mut opened) = (BTreeMap::new(), HashMap::new());
+    for name in names {
+        match shard(name, options, beside, &mut report) {
+            Ok(Some(file)) => {
+                held.insert(name.as_str(), Held::of(&*file));
+                opened.insert(name.as_str(), file);
             }
+            Ok(None) => {}
             Err(error) => report.push(in_shard(name, report::fault(&error)).level("structure")),
         }
     }
-    if let Some(index) = &index {
+    if let Some(index) = index {
         compare(index, &held, &mut report);
     }
-    match open_beside(path, open) {
-        Ok(file) => joined(&*file, index.as_ref(), &held, options, &mut report),
+    let opened = RefCell::new(opened);
+    // What is wrong with a shard that was not opened was reported just now.
+    let open = |name: &str| {
+        let missing = || ConvertError::format("missing_shard", format!("{name} cannot be read"), None);
+        opened.borrow_mut().remove(name).ok_or_else(missing)
+    };
+    let joined = match index {
+        Some(index) => Sharded::of(index, open),
+        None => Sharded::without_index(names, open),
+    };
+    match joined {
+        Ok(file) => check_joined(&file, index, &held, options, &mut report),
         // Its reason is among the findings, or is one of its own.
         Err(error) if report.is_ok() => report.push(report::fault(&error).level("structure")),
         Err(_) => {}
     }
-    Ok(report)
-}
-
-fn faulty(mut report: Report, error: ConvertError) -> Result<Report, ConvertError> {
-    report.push(report::finding(error)?);
-    Ok(report)
+    report
 }
 
 /// A finding about a shard.
@@ -73,44 +106,41 @@ fn in_shard(name: &str, mut finding: Finding) -> Finding {
     finding
 }
 
-/// Checks one shard, and opens it.
-fn checked(
-    path: &Path,
+/// Checks one shard, and opens it; `None` when it is too wrong for that.
+fn shard(
     name: &str,
     options: &ValidateOptions,
-    open: &Opener<'_>,
+    beside: &Beside<'_>,
     report: &mut Report,
-) -> Result<Held, ConvertError> {
+) -> Result<Option<Box<dyn TensorFile>>, ConvertError> {
     plain_name(name)?;
-    let source = match FileSource::open(path) {
-        Ok(source) => source,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(ConvertError::format("missing_shard", "the file does not exist", None));
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let format = Format::of_source(&source, path)?.ok_or_else(|| Format::unknown(path))?;
-    let found = format.validate(path, options)?;
+    let source = beside(name)?;
+    let format = Format::of_source(&*source, Path::new(name))?.ok_or_else(|| Format::unknown(Path::new(name)))?;
+    let found = format.validate_source(source, name, options)?;
     let is_ok = found.is_ok();
     report.extend(found.into_iter().map(|finding| in_shard(name, finding)));
-    let file = match open(path) {
-        Ok(file) => file,
-        // What is wrong with it was reported just now.
-        Err(_) if !is_ok => return Ok(Held::default()),
-        Err(error) => return Err(error),
-    };
-    let keys = file.metadata().into_iter().flat_map(|map| map.keys());
-    Ok(Held {
-        tensors: file.entries().iter().map(|entry| entry.name.clone()).collect(),
-        digested: keys.filter_map(|key| Some(key.strip_prefix(DIGEST_KEY_PREFIX)?.to_owned())).collect(),
-    })
+    let read = ReadOptions::new().with_profile(options.profile);
+    match format.open_source(beside(name)?, name, &read) {
+        Ok(file) => Ok(Some(file)),
+        Err(_) if !is_ok => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Held {
+    fn of(file: &dyn TensorFile) -> Self {
+        let keys = file.metadata().into_iter().flat_map(|map| map.keys());
+        Self {
+            tensors: file.entries().iter().map(|entry| entry.name.clone()).collect(),
+            digested: keys.filter_map(|key| Some(key.strip_prefix(DIGEST_KEY_PREFIX)?.to_owned())).collect(),
+        }
+    }
 }
 
 /// What an index says against what is there.
 fn compare(index: &Index, held: &BTreeMap<&str, Held>, report: &mut Report) {
     for (name, file) in &index.weight_map {
         if let Some(found) = held.get(file.as_str())
-            && !found.tensors.is_empty()
             && !found.tensors.contains(name)
         {
             let message = format!("the index lists tensor {name:?} in {file}, which does not contain it");
@@ -133,7 +163,7 @@ fn compare(index: &Index, held: &BTreeMap<&str, Held>, report: &mut Report) {
 }
 
 /// What joins the shards: sizes, digests that the index keeps, the manifest.
-fn joined(
+fn check_joined(
     file: &dyn TensorFile,
     index: Option<&Index>,
     held: &BTreeMap<&str, Held>,

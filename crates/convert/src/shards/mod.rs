@@ -5,6 +5,7 @@ mod folder; // directories as checkpoints
 mod names; // what files of a split output are called
 
 pub(crate) use check::validate;
+pub use check::{Beside, validate_index};
 pub use folder::checkpoint_in;
 pub(crate) use folder::{Checkpoint, find as find_checkpoint};
 pub(crate) use names::Names;
@@ -15,7 +16,7 @@ use crate::model::{Entry, Located, Pieces, TensorFile};
 use crate::{ConvertError, Existing, Feature, Format, Loss, is_digest_key};
 use fw_bintensors::{Manifest, SIGNATURE_KEY, digest_subject};
 use fw_bytes::Span;
-use fw_source::AtomicFile;
+use fw_source::{AtomicFile, ReadAt};
 use fw_tensor::Selection;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,8 +37,7 @@ impl Index {
     /// `invalid_index`.
     fn parse(text: &[u8], name: &str) -> Result<Self, ConvertError> {
         if text.len() as u64 > MAX_INDEX {
-            let message = format!("{name}: an index of {} bytes is above the limit of {MAX_INDEX}", text.len());
-            return Err(ConvertError::format("invalid_index", message, None));
+            return Err(too_long(name, text.len() as u64));
         }
         serde_json::from_slice(text)
             .map_err(|error| ConvertError::format("invalid_index", format!("{name}: {error}"), None))
@@ -114,6 +114,25 @@ pub(crate) fn open_beside(
 fn read(path: &Path) -> Result<Vec<u8>, ConvertError> {
     let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     Ok(std::fs::read(path).map_err(named)?)
+}
+
+/// The text of an index behind any source.
+///
+/// # Errors
+/// `invalid_index` when it is too long for one; when it cannot be read.
+pub fn index_text(source: &(impl ReadAt + ?Sized), name: &str) -> Result<Vec<u8>, ConvertError> {
+    let len = source.len()?;
+    if len > MAX_INDEX {
+        return Err(too_long(name, len));
+    }
+    let mut text = vec![0; len as usize];
+    source.read_exact_at(0, &mut text)?;
+    Ok(text)
+}
+
+fn too_long(name: &str, len: u64) -> ConvertError {
+    let message = format!("{name}: an index of {len} bytes is above the limit of {MAX_INDEX}");
+    ConvertError::format("invalid_index", message, None)
 }
 
 /// The index at a path, where there is one that can be read.
@@ -325,6 +344,12 @@ impl TensorFile for Sharded {
     fn located(&self, index: usize) -> Option<Located<'_>> {
         let (shard, place) = self.held(index).ok()?;
         shard.located(place)
+    }
+
+    fn shards_len(&self) -> Option<u64> {
+        let lens = self.paths.iter().map(|path| std::fs::metadata(path).ok().map(|found| found.len()));
+        let sum = lens.sum::<Option<u64>>()?;
+        (!self.paths.is_empty()).then_some(sum)
     }
 
     fn stream(&self, index: usize, take: &mut Pieces<'_>) -> Result<(), ConvertError> {

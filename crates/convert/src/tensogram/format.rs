@@ -2,14 +2,14 @@
 
 use super::read;
 use crate::ConvertError;
-use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
+use crate::contract::{AnySource, Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};
 use fw_bytes::Span;
 use fw_report::{Report, Tree};
-use fw_source::{FileSource, Kept};
-use fw_tensogram::{TensogramFile, ValidateMode, inspect, validate_file};
+use fw_source::{FileSource, Kept, ReadAt as _};
+use fw_tensogram::{TensogramError, ValidateMode, inspect, scan_source, validate_source};
 use std::path::Path;
 
 pub(crate) struct Messages;
@@ -47,11 +47,13 @@ impl TensorFormat for Messages {
         })
     }
 
-    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let file = TensogramFile::open(path)?;
-        let mut root = Tree::new(self.name(), 0..file_len);
-        for (number, span) in file.message_layouts()?.into_iter().enumerate() {
-            let mut message = inspect(&file.read_message(number)?);
+    fn dump(&self, source: AnySource, _name: &str) -> Result<Tree, ConvertError> {
+        let mut root = Tree::new(self.name(), 0..source.len()?);
+        for (number, span) in scan_source(&source, &Default::default())?.into_iter().enumerate() {
+            let len = usize::try_from(span.len()).map_err(std::io::Error::other)?;
+            let mut bytes = fw_codec::alloc::zeroed(len).map_err(TensogramError::from)?;
+            source.read_exact_at(span.start, &mut bytes)?;
+            let mut message = inspect(&bytes);
             shift(&mut message, span.start);
             message.label = format!("message {number}");
             root.push(message);
@@ -59,10 +61,10 @@ impl TensorFormat for Messages {
         Ok(root)
     }
 
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
+    fn validate(&self, source: AnySource, _name: &str, options: &ValidateOptions) -> Result<Report, ConvertError> {
         let full = options.data == DataChecks::Full;
         let mode = if full { ValidateMode::Full } else { ValidateMode::Default };
-        let found = validate_file(path, &fw_tensogram::ValidateOptions::mode(mode))?;
+        let found = validate_source(&source, &fw_tensogram::ValidateOptions::mode(mode))?;
         let mut report = found.report;
         for (_, message) in found.messages {
             report.extend(message.report.findings().iter().cloned());

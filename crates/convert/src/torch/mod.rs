@@ -8,7 +8,7 @@ mod read; // an open file
 use crate::archive::{AnySource, Archive};
 use crate::contract::{Recognition, SourceOpener, TensorFormat, Writable};
 use crate::model::TensorFile;
-use crate::{ConvertError, Format, report};
+use crate::{ConvertError, Format, contract, report};
 use fw_bintensors::ReadOptions;
 use fw_bintensors::validate::{DataChecks, ValidateOptions};
 use fw_report::{Finding, Report, Tree};
@@ -50,8 +50,9 @@ impl TensorFormat for Torch {
         Some(|source, _name, _options| Ok(Box::new(read::open(source.into())?)))
     }
 
-    fn dump(&self, path: &Path, file_len: u64) -> Result<Tree, ConvertError> {
-        let archive = Archive::open(local(path)?)?;
+    fn dump(&self, source: contract::AnySource, _name: &str) -> Result<Tree, ConvertError> {
+        let file_len = source.len()?;
+        let archive = Archive::open(source.into())?;
         let mut root = Tree::new(self.name(), 0..file_len);
         let mut members: Vec<_> = archive.members().iter().collect();
         members.sort_by_key(|member| member.data.start);
@@ -66,8 +67,13 @@ impl TensorFormat for Torch {
     }
 
     /// A zip has checksums, which only reading compares. PyTorch itself does not, and can be told to write none.
-    fn validate(&self, path: &Path, options: &ValidateOptions) -> Result<Report, ConvertError> {
-        let opened = read::open(local(path)?);
+    fn validate(
+        &self,
+        source: contract::AnySource,
+        _name: &str,
+        options: &ValidateOptions,
+    ) -> Result<Report, ConvertError> {
+        let opened = read::open(source.into());
         let mut wrong = Vec::new();
         if let Ok(file) = &opened
             && options.data == DataChecks::Full

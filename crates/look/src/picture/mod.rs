@@ -103,6 +103,7 @@ pub struct Picture {
     unit: Option<String>,
     name: String,
     notes: Vec<String>,
+    is_verified: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -129,10 +130,11 @@ impl Picture {
             unit: labels::unit(record, object),
             name: record.name(object).into_owned(),
             notes: Vec::new(),
+            is_verified: false,
         };
         let selection = options.selection.clone().unwrap_or_default();
         if options.kind == Some(PictureKind::Histogram) {
-            picture.content = counts(catalog, record, object, options)?;
+            (picture.content, picture.is_verified) = counts(catalog, record, object, options)?;
             return Ok(picture);
         }
         // A regular grid stored as one line of values is shown as the grid it is.
@@ -158,6 +160,7 @@ impl Picture {
             Some(_) => catalog.part(record, object, &Selection::new())?,
             None => catalog.part(record, object, &choice.selection)?,
         };
+        picture.is_verified = part.is_verified;
         let values = to_f64(part.dtype, &part.data)?;
         picture.remark(&choice, &dimensions);
         let long: Vec<&Shown> = choice.axes.iter().filter(|axis| axis.len != 1).collect();
@@ -214,6 +217,11 @@ impl Picture {
             Content::Field { grid, .. } => *grid,
             _ => None,
         }
+    }
+
+    /// Whether all elements of the object were read, and compared with a digest.
+    pub const fn is_verified(&self) -> bool {
+        self.is_verified
     }
 
     /// What of the tensor is not in the picture, one sentence each.
@@ -287,17 +295,21 @@ impl Picture {
     }
 }
 
-/// Counts of all values, or of a part.
-fn counts(catalog: &Catalog, record: &FileRecord, object: usize, options: &PictureOptions) -> Result<Content> {
+/// Counts of all values, or of a part, and whether they were compared with a digest.
+fn counts(catalog: &Catalog, record: &FileRecord, object: usize, options: &PictureOptions) -> Result<(Content, bool)> {
     let bins = if options.bins == 0 { BINS } else { options.bins };
     let Some(selection) = &options.selection else {
         let found = catalog.statistics(record, object, &StatsOptions::new().with_bins(bins))?;
         let histogram = found.histogram.ok_or_else(|| LookError::misuse("no_picture", "no histogram"))?;
-        return Ok(Content::Counts { edges: histogram.edges().to_vec(), counts: histogram.counts });
+        return Ok((
+            Content::Counts { edges: histogram.edges().to_vec(), counts: histogram.counts },
+            found.is_verified,
+        ));
     };
     let part = catalog.part(record, object, selection)?;
     let histogram = Histogram::of(&to_f64(part.dtype, &part.data)?, bins);
-    Ok(Content::Counts { edges: histogram.edges().to_vec(), counts: histogram.counts().to_vec() })
+    let content = Content::Counts { edges: histogram.edges().to_vec(), counts: histogram.counts().to_vec() };
+    Ok((content, part.is_verified))
 }
 
 /// One axis as a line, or a few rows as lines.

@@ -138,3 +138,91 @@ impl Encoded for Payload<'_> {
 }
 
 const PIECE: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ValidateMode, ValidateOptions, validate_message, validate_span};
+    use fw_bytes::Span;
+    use fw_source::ReadAt;
+    use std::io;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    const MODES: [ValidateMode; 6] = [
+        ValidateMode::Quick,
+        ValidateMode::Metadata,
+        ValidateMode::Checksum,
+        ValidateMode::Default,
+        ValidateMode::Decode,
+        ValidateMode::Full,
+    ];
+
+    /// A message somewhere in a source is reported as the same message in memory is, whole or damaged, at every level.
+    #[test]
+    fn messages_in_sources_are_reported_as_in_memory() {
+        let mut compared = 0;
+        let mut compare = |bytes: &[u8]| {
+            let mut source = vec![0xaa; 40];
+            source.extend_from_slice(bytes);
+            source.extend_from_slice(&[0xbb; 24]);
+            let place = Span::new(40, 40 + bytes.len() as u64);
+            for mode in MODES {
+                for canonical in [false, true] {
+                    let options = ValidateOptions { canonical, ..ValidateOptions::mode(mode) };
+                    let found = validate_span(&source[..], place, &options).unwrap();
+                    assert_eq!(found, validate_message(bytes, &options), "{mode:?}");
+                }
+            }
+            compared += 1;
+        };
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/tensogram");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|end| end != "tgm") {
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            if bytes.len() > 16 << 10 {
+                continue;
+            }
+            compare(&bytes);
+            for place in (0..bytes.len()).step_by(bytes.len() / 7 + 1) {
+                let mut damaged = bytes.clone();
+                damaged[place] ^= 0x41;
+                compare(&damaged);
+            }
+            compare(&bytes[..bytes.len() * 2 / 3]);
+        }
+        assert!(compared > 100, "{compared} messages");
+    }
+
+    /// Counts bytes.
+    struct Counted<'a>(&'a [u8], AtomicU64);
+
+    impl ReadAt for Counted<'_> {
+        fn len(&self) -> io::Result<u64> {
+            ReadAt::len(self.0)
+        }
+
+        fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+            self.1.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+            self.0.read_exact_at(offset, buffer)
+        }
+    }
+
+    /// The structure of a message needs its headers alone.
+    #[test]
+    fn a_quick_look_reads_no_payload() {
+        let (values, mut builder) = (vec![1.5f32; 1 << 20], crate::MessageBuilder::new());
+        for _ in 0..4 {
+            builder = builder.tensor(&[1 << 20], &values).unwrap();
+        }
+        let message = builder.encode().unwrap();
+        let source = Counted(&message, AtomicU64::new(0));
+        let span = Span::new(0, message.len() as u64);
+        let found = validate_span(&source, span, &ValidateOptions::mode(ValidateMode::Quick)).unwrap();
+        assert!(found.is_ok() && found.object_count == 4);
+        let read = source.1.load(Ordering::Relaxed);
+        assert!(read < 256 << 10, "{read} of {} bytes", message.len());
+    }
+}
