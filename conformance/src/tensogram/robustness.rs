@@ -61,10 +61,10 @@ fn check(manifest: &Manifest, vector: &Vector, row: &mut Row) {
     if let Some([start, len]) = vector.scan.first() {
         let message = Span::sized(*start, *len).and_then(|span| span.slice_of(&bytes, 0)).unwrap_or_default();
         let code = |options: &DecodeOptions| decode(message, options).map_or_else(|error| error.code(), |_| "ok");
-        row.equal("decode", vector.decode.as_str(), &code(&DecodeOptions::default()));
+        row.equal("decode", vector.decode.as_str(), code(&DecodeOptions::default()));
         let streamed = StreamReader::new(message, DecodeOptions::default()).all(|event| event.is_ok());
         row.equal("stream", &(vector.decode == "ok"), &streamed);
-        row.equal("verify", vector.verify.as_str(), &code(&DecodeOptions::default().with_verify_hash()));
+        row.equal("verify", vector.verify.as_str(), code(&DecodeOptions::default().with_verify_hash()));
     }
     for (mode, expected) in &vector.validate {
         let Some(known) = mode_of(mode) else {

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn of(color: Colour, streams: &Streams) -> Terminal {
-        Terminal::of(&Look { color, quiet: false }, false, streams)
+        Terminal::of(&Look { color, ..Look::default() }, false, streams)
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
             assert_eq!(found(Colour::Always, quiet), (true, true), "{quiet:?}");
         }
         assert_eq!(found(Colour::Never, &terminal), (false, false));
-        let json = Terminal::of(&Look { color: Colour::Always, quiet: false }, true, &terminal);
+        let json = Terminal::of(&Look { color: Colour::Always, ..Look::default() }, true, &terminal);
         assert!(!json.colour && !json.progress, "JSON is for programs");
     }
 
@@ -203,6 +203,6 @@ mod tests {
         let terminal = Streams { err: true, ..Streams::default() };
         assert!(of(Colour::Auto, &terminal).progress);
         assert!(!of(Colour::Auto, &Streams::default()).progress);
-        assert!(!Terminal::of(&Look { color: Colour::Auto, quiet: true }, false, &terminal).progress);
+        assert!(!Terminal::of(&Look { quiet: true, ..Look::default() }, false, &terminal).progress);
     }
 }

@@ -4,7 +4,7 @@ use crate::exit::Usage;
 use clap::{Args, ValueEnum};
 
 /// How the output looks.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Look {
     /// When to colour text: on a terminal unless NO_COLOR is set, always, or never
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, help_heading = HEADING)]
