@@ -202,7 +202,7 @@ fn corrupt_checkpoints_are_refused_by_every_change() {
             format!("set {name} x.{end} -s author=you"),
             format!("copy {name} x.{end} -w name=h.*"),
             format!("merge {name} -o x.{end}"),
-            format!("split {name} -o x-[name].{end}"),
+            format!("split {name} -o x-[name].{end} -f"),
         ] {
             let run = fw(at, &line);
             assert_eq!(run.code, 1, "{line}: {}", run.err);
