@@ -273,8 +273,8 @@ fn split_name(word: &Path) -> (PathBuf, Option<String>) {
     let mut colons = text.char_indices().rev().filter(|(_, letter)| *letter == ':').map(|(at, _)| at);
     let found = colons.find_map(|at| {
         let (path, name) = (text.get(..at)?, text.get(at + 1..)?);
-        let is_name = !name.is_empty() && !(path.contains("://") && name.contains('/'));
-        (is_name && is_there(path)).then(|| (PathBuf::from(path), Some(name.to_owned())))
+        let is_part_of_url = name.is_empty() || path.contains("://") && name.contains('/');
+        (!is_part_of_url && is_there(path)).then(|| (PathBuf::from(path), Some(name.to_owned())))
     });
     found.unwrap_or(whole)
 }
