@@ -14,7 +14,7 @@ fn folder() -> TempDir {
     let mut tensors = MemoryTensors::new();
     tensors.push("embed", DType::Float32, &[2, 2], floats(&[0.1, 0.2, 0.3, 70_000.0])).expect("pushed");
     for layer in 0..2 {
-        tensors.push(&format!("h.{layer}.w"), DType::Float32, &[2], floats(&[1.0, 0.1])).expect("pushed");
+        tensors.push(format!("h.{layer}.w"), DType::Float32, &[2], floats(&[1.0, 0.1])).expect("pushed");
     }
     tensors.push("ids", DType::Int64, &[1], vec![1; 8]).expect("pushed");
     tensors.set_metadata("author", "me");
