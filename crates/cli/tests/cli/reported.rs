@@ -107,7 +107,7 @@ fn metadata_that_is_null_or_has_a_key_twice() {
     safetensors(&at.join("twice.safetensors"), &format!(r#"{{"__metadata__":{{"k":"1","k":"2"}},{tensor}}}"#), &[0; 4]);
     assert!(fine(at, "validate null.safetensors").text().contains("0 errors, 0 warnings"));
     let twice = fine(at, "validate twice.safetensors");
-    assert!(twice.text().starts_with("warning[duplicate_metadata_key] "), "{}", twice.text());
+    assert!(twice.text().starts_with("warning[duplicate_metadata_key]"), "{}", twice.text());
 }
 
 /// A full disk behind standard output was told as a fault of the input.
@@ -214,7 +214,7 @@ mod memory {
         // What decodes holds an object and what it becomes.
         for (mode, most) in [("quick", 40 << 20), ("checksum", 40 << 20), ("default", 40 << 20), ("full", 90 << 20)] {
             let (code, text, peak) = measured(at, &format!("validate m.tgm --mode {mode}"));
-            assert!(code == 0 && text.ends_with("valid\n"), "{mode}: {text}");
+            assert!(code == 0 && text.contains(": valid"), "{mode}: {text}");
             assert!(peak < most, "{mode}: {peak} bytes for a message of {} MiB", (8 * LEN) >> 20);
         }
         // A fault in the last object is found all the same.
@@ -223,7 +223,7 @@ mod memory {
         bytes[place] ^= 1;
         std::fs::write(at.join("m.tgm"), bytes).expect("written");
         let (code, text, _) = measured(at, "validate m.tgm");
-        assert!(code == 1 && text.starts_with("error[hash_mismatch] "), "{text}");
+        assert!(code == 1 && text.starts_with("error[hash_mismatch]"), "{text}");
     }
 
     /// A deflated npz held a thousand times its size.

@@ -61,6 +61,7 @@ impl TemporaryFile {
     fn nameless() -> Option<(Self, File)> {
         use std::os::fd::AsRawFd;
         let file = tempfile::tempfile().ok()?;
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).ok()?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
         // Some systems have no /proc.
         File::open(&path).ok()?;

@@ -2,7 +2,7 @@
 
 use super::frames::{Trust, trust};
 use super::{RecoverOptions, Unverified};
-use crate::access::{ReadHead, full_metadata, in_source};
+use crate::access::{ReadHead, check_types, full_metadata, in_source};
 use crate::error::{Result, TensogramError};
 use crate::frame::{Based, Directory, FrameRef, Outline, OutlineBuilder};
 use crate::pipeline;
@@ -26,6 +26,10 @@ fn examine(source: &(impl ReadAt + ?Sized), span: Span, options: &RecoverOptions
     let outline = drive::<_, TensogramError>(source, &mut buffers, |have| {
         in_source(span, builder.poll(&Based::new(have, span.start)))
     })?;
+    // Digests cover neither the types of frames nor what the preamble announces.
+    for phase in [Phase::Header, Phase::Footer] {
+        check_types(outline.preamble.flags, phase, &outline.others)?;
+    }
     let frames = outline.others.iter().chain(outline.objects.iter().map(|object| &object.frame));
     let frames = frames.chain(outline.objects.iter().filter_map(|object| object.preceder.as_ref()));
     for frame in frames {

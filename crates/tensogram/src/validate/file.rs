@@ -1,6 +1,6 @@
 //! A whole file or buffer: every message found, and the bytes that belong to none.
 
-use super::{MessageReport, ValidateOptions, validate_message, validate_span};
+use super::{MessageReport, ValidateMode, ValidateOptions, validate_message, validate_span};
 use crate::error::Result;
 use crate::read::file::{scan_source, sort_out};
 use crate::wire::MAGIC;
@@ -72,7 +72,11 @@ pub fn validate_file(path: impl AsRef<Path>, options: &ValidateOptions) -> Resul
 /// `Io` when the source cannot be read.
 pub fn validate_source(source: &(impl ReadAt + ?Sized), options: &ValidateOptions) -> Result<FileReport> {
     // Most messages are one read; of a long one, and of whatever stands between messages, the parts that matter are read.
-    let one = |span: Span| match span.len() <= READ_WHOLE {
+    let whole = match options.mode {
+        ValidateMode::Quick | ValidateMode::Metadata => LOOK_WHOLE,
+        _ => READ_WHOLE,
+    };
+    let one = |span: Span| match span.len() <= whole {
         true => Ok(validate_message(&bytes_of(source, span)?, options)),
         false => validate_span(source, span, options),
     };
@@ -178,7 +182,9 @@ fn bytes_of(source: &(impl ReadAt + ?Sized), span: Span) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Messages up to this are read in one go.
+/// Messages up to this are read in one go where no payload is looked at.
+const LOOK_WHOLE: u64 = 16 << 10;
+/// The same where payloads are.
 const READ_WHOLE: u64 = 8 << 20;
 
 /// Counts bytes and paths from the file.

@@ -87,9 +87,23 @@ impl Dialect {
     }
 }
 
+/// Text without the tags of documentation, which are types where JavaScript is checked. An address such as `a@b.c` has none.
+fn untagged(line: &str) -> String {
+    let mut before = ' ';
+    let mut out = String::with_capacity(line.len());
+    for letter in line.chars() {
+        if letter == '@' && !before.is_alphanumeric() {
+            out.push('\\');
+        }
+        out.push(letter);
+        before = letter;
+    }
+    out
+}
+
 /// A documentation comment.
 pub(super) fn comment(text: &mut Text, lines: &[String]) {
-    let clean = |line: &String| line.trim().replace("*/", "* /");
+    let clean = |line: &String| untagged(&line.trim().replace("*/", "* /"));
     match lines {
         [] => {}
         [one] => {
