@@ -2,8 +2,8 @@
 
 use fw_convert::ConvertError;
 use fw_tensor::DType;
+use half::f16;
 use half::slice::HalfFloatSliceExt;
-use half::{bf16, f16};
 use serde::Serialize;
 
 /// What tensors are cast to.
@@ -307,6 +307,7 @@ const STEP: usize = 1 << 18;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use half::bf16;
     use proptest::prelude::*;
 
     fn cast(from: DType, to: CastType, saturates: bool, bytes: &[u8]) -> (Vec<u8>, CastError) {
