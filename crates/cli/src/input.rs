@@ -8,7 +8,9 @@ use anyhow::{Context, Result};
 use framewright::bintensors::ReadOptions;
 use framewright::convert::{Format, TensorFile, checkpoint_in};
 use framewright::recording::is_recording;
-use framewright::source::{FileSource, ReadAt, TemporaryDirectory, TemporaryFile};
+#[cfg(feature = "remote")]
+use framewright::source::TemporaryDirectory;
+use framewright::source::{FileSource, ReadAt, TemporaryFile};
 use framewright::tensogram::{TensogramFile, ValidateMode, ValidateOptions, scan_source, validate_file};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -29,6 +31,7 @@ pub(crate) struct Input {
 /// Where a copy is.
 enum Kept {
     /// Under a name, which tells its format.
+    #[cfg(feature = "remote")]
     Directory {
         _directory: TemporaryDirectory,
     },
@@ -171,6 +174,7 @@ impl Input {
     ///
     /// # Errors
     /// Those of `write`, or when there is no place for it.
+    #[cfg(feature = "remote")]
     pub(crate) fn copied(file_name: &str, name: String, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let folder = TemporaryDirectory::new()?;
         let path = folder.path().join(file_name);

@@ -28,8 +28,8 @@ fn tensors() -> MemoryTensors {
     tensors.push("embed.weight", DType::Float32, &[4, 2], floats(&[0.5; 8])).unwrap();
     for layer in 0..3u8 {
         let weight = floats(&[1.0, 2.0, 3.0, f32::from(layer) + 0.1]);
-        tensors.push(&format!("h.{layer}.attn.q.weight"), DType::Float32, &[2, 2], weight).unwrap();
-        tensors.push(&format!("h.{layer}.norm.gamma"), DType::BFloat16, &[2], vec![0x80, 0x3f, layer, 0x40]).unwrap();
+        tensors.push(format!("h.{layer}.attn.q.weight"), DType::Float32, &[2, 2], weight).unwrap();
+        tensors.push(format!("h.{layer}.norm.gamma"), DType::BFloat16, &[2], vec![0x80, 0x3f, layer, 0x40]).unwrap();
     }
     tensors.push("scales", DType::Float8E8M0, &[2, 2], vec![127, 128, 129, 130]).unwrap();
     tensors.push("ids", DType::Int64, &[1], 7i64.to_le_bytes().to_vec()).unwrap();
@@ -304,7 +304,7 @@ fn older_digests_are_kept_and_checked() {
         old.push("w", DType::Float32, &[2], bytes.clone()).unwrap();
         old.push("v", DType::Float32, &[2], bytes.clone()).unwrap();
         let hash: String = Algorithm::Sha1.digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        old.set_metadata("bt.hash/w", &format!("sha1:{hash}"));
+        old.set_metadata("bt.hash/w", format!("sha1:{hash}"));
         let mut options = ConvertOptions::new();
         options.format = Some(format);
         fw_convert::write_tensors(&old, "memory", &path, &options).unwrap();
