@@ -87,6 +87,11 @@ impl Dialect {
     }
 }
 
+/// The comments of a schema, in which nothing is a tag.
+pub(super) fn plain(docs: &[String]) -> Vec<String> {
+    docs.iter().map(|line| untagged(line)).collect()
+}
+
 /// Text without the tags of documentation, which are types where JavaScript is checked. An address such as `a@b.c` has none.
 fn untagged(line: &str) -> String {
     let mut before = ' ';
@@ -103,7 +108,7 @@ fn untagged(line: &str) -> String {
 
 /// A documentation comment.
 pub(super) fn comment(text: &mut Text, lines: &[String]) {
-    let clean = |line: &String| untagged(&line.trim().replace("*/", "* /"));
+    let clean = |line: &String| line.trim().replace("*/", "* /");
     match lines {
         [] => {}
         [one] => {

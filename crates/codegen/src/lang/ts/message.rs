@@ -1,6 +1,6 @@
 //! Classes of messages.
 
-use super::dialect::{Dialect, comment};
+use super::dialect::{Dialect, comment, plain};
 use super::module::Printer;
 use super::types::{method, string};
 use crate::text::Text;
@@ -16,7 +16,7 @@ impl Printer<'_> {
         let class = self.names.message(message.index);
         text.gap();
         let docs =
-            if message.docs.is_empty() { vec![format!("Message {}.", message.name)] } else { message.docs.clone() };
+            if message.docs.is_empty() { vec![format!("Message {}.", message.name)] } else { plain(&message.docs) };
         comment(text, &docs);
         text.block(format!("export class {class} extends {} {{", self.runtime_value("Message")), "}", |inner| {
             let fixed = self.dialect.fixed();
@@ -87,10 +87,10 @@ impl Printer<'_> {
 
     fn properties(&self, message: &Message, text: &mut Text) {
         for (field, name) in message.fields.iter().zip(self.names.fields(message.index)) {
-            self.dialect.typed(text, &field.docs, name, &self.hint(field.ty), "");
+            self.dialect.typed(text, &plain(&field.docs), name, &self.hint(field.ty), "");
         }
         for (union, names) in message.unions.iter().zip(self.names.unions(message.index)) {
-            self.dialect.typed(text, &union.docs, &names.property, &names.ty, "");
+            self.dialect.typed(text, &plain(&union.docs), &names.property, &names.ty, "");
         }
     }
 

@@ -1,6 +1,6 @@
 //! A file: imports, enums, messages, lookup.
 
-use super::dialect::{Dialect, comment};
+use super::dialect::{Dialect, comment, plain};
 use super::types::string;
 use super::{Names, STEP};
 use crate::text::Text;
@@ -106,7 +106,7 @@ impl<'s> Printer<'s> {
         let entries = self.names.entries(index);
         text.gap();
         let docs =
-            if declared.docs.is_empty() { vec![format!("Enum {}.", declared.name)] } else { declared.docs.clone() };
+            if declared.docs.is_empty() { vec![format!("Enum {}.", declared.name)] } else { plain(&declared.docs) };
         comment(text, &docs);
         let (open, close) = match self.dialect {
             Dialect::TypeScript => (format!("export const {name} = {{"), "} as const;"),
@@ -114,7 +114,7 @@ impl<'s> Printer<'s> {
         };
         text.block(open, close, |inner| {
             for (value, entry) in declared.values.iter().zip(entries) {
-                comment(inner, &value.docs);
+                comment(inner, &plain(&value.docs));
                 inner.line(format!("{entry}: {},", value.number));
             }
         });

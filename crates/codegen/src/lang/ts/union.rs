@@ -1,7 +1,7 @@
 //! Unions: a type of alternatives told apart by `which`, or a class with views when there is no tag.
 
 use super::UnionNames;
-use super::dialect::{Dialect, comment};
+use super::dialect::{Dialect, comment, plain};
 use super::module::Printer;
 use super::types::string;
 use crate::text::Text;
@@ -94,7 +94,7 @@ impl Printer<'_> {
         let class = &names.ty;
         let what =
             format!("`{}` of {}: bytes without a tag; the application knows what they are.", union.name, message.name);
-        comment(text, &[&union.docs[..], &[what]].concat());
+        comment(text, &[&plain(&union.docs)[..], &[what]].concat());
         text.block(format!("export class {class} {{"), "}", |inner| {
             self.dialect.typed(inner, &[], "region", "Uint8Array", "");
             inner.gap();
