@@ -10,6 +10,7 @@ use crate::error::Result;
 use filter::Quick;
 use fw_bintensors::ReadOptions;
 use fw_bytes::Span;
+use fw_bytes::parallel::in_order;
 use fw_convert::{Format, TensorFile, detect};
 use fw_query::Where;
 use fw_source::{FileSource, ReadAt};
@@ -17,7 +18,7 @@ use fw_source::{FileSource, ReadAt};
 use fw_tensogram::RemoteFile;
 use fw_tensogram::{DecodeOptions, MessageIndex, Survey, TensogramError, TensogramFile};
 use record::Tensors;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -216,10 +217,29 @@ impl Catalog {
                 let Some(quick) = quick.filter(|_| range.start > 0) else {
                     return Ok(self.messages(range.clone(), file.surveys_with(&indices(range), &options)?));
                 };
-                let surveys =
-                    file.surveys_where(&indices(range.clone()), &options, |glance| quick.may_match(glance))?;
-                let surveyed = range.zip(surveys).filter_map(|(index, survey)| Some(self.message(index, survey?)));
-                Ok(surveyed.collect())
+                let found = |range: Range<usize>| -> Result<Vec<FileRecord>> {
+                    let surveys =
+                        file.surveys_where(&indices(range.clone()), &options, |glance| quick.may_match(glance))?;
+                    let surveyed = range.zip(surveys).filter_map(|(index, survey)| Some(self.message(index, survey?)));
+                    Ok(surveyed.collect())
+                };
+                if range.len() <= GLANCES {
+                    return found(range);
+                }
+                let parts = range.clone().step_by(GLANCES).map(|start| start..range.end.min(start + GLANCES));
+                let mut all = Ok(Vec::new());
+                in_order(parts, 0, found, |part| match (part, &mut all) {
+                    (Ok(part), Ok(all)) => {
+                        all.extend(part);
+                        ControlFlow::Continue(())
+                    }
+                    (Err(error), _) => {
+                        all = Err(error);
+                        ControlFlow::Break(())
+                    }
+                    (Ok(_), Err(_)) => ControlFlow::Break(()),
+                });
+                all
             }
             #[cfg(feature = "remote")]
             Backing::Remote(file) => Ok(self.messages(range.clone(), file.surveys(&indices(range))?)),
@@ -241,12 +261,15 @@ impl Catalog {
             #[cfg(feature = "remote")]
             Backing::Remote(_) => 4096,
             Backing::Messages(_) if start == 0 => 1,
-            Backing::Messages(_) if filtered => 256,
+            Backing::Messages(_) if filtered => 4 * GLANCES,
             Backing::Messages(_) => 16,
             Backing::Tensors { .. } => 1,
         }
     }
 }
+
+/// Messages that one thread glances at before the next take their turn: fewer cost less than the threads do.
+const GLANCES: usize = 256;
 
 impl std::fmt::Debug for Catalog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
