@@ -1,6 +1,6 @@
 //! Broken checkpoints: an answer or an error, never a panic, no code, and no more memory than the bytes justify.
 //!
-//! `FW_MUTATIONS=100000 cargo test -p fw-convert --test torch_hostile` runs more of them than the suite does.
+//! `FW_MUTATIONS=1000000 cargo test -p fw-convert --test torch_hostile` runs more of them than the suite does.
 
 mod torch {
     pub(crate) mod maker;
@@ -35,7 +35,7 @@ impl Random {
 /// One test only: the counter is shared by the whole process.
 #[test]
 fn broken_checkpoints_are_errors() {
-    let rounds = std::env::var("FW_MUTATIONS").map_or(12_000, |count| count.parse().expect("a count"));
+    let rounds = std::env::var("FW_MUTATIONS").map_or(100_000, |count| count.parse().expect("a count"));
     let given =
         |name: &str| std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torch").join(name)).unwrap();
     let originals: Vec<Vec<u8>> = ["state.pt", "views.pt", "checkpoint.pt", "protocol4.pt"]
