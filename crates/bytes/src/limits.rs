@@ -105,7 +105,7 @@ impl Drop for DefaultFloor {
 #[cfg(target_has_atomic = "64")]
 static FLOOR: AtomicU64 = AtomicU64::new(Limits::ordinary().expansion_floor);
 
-/// There is no other default on machines that cannot hold one.
+/// Without 64-bit atomics the floor cannot be changed: it stays the ordinary one.
 #[cfg(not(target_has_atomic = "64"))]
 struct DefaultFloor;
 

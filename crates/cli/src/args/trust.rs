@@ -14,12 +14,12 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// What the library is told.
+    /// The same choice for functions of the library.
     pub(crate) const fn stored(&self) -> StoredUse {
         if self.ignore_digests { StoredUse::Ignore } else { StoredUse::Verify }
     }
 
-    /// A file that is read so; that digests are not compared is told where there are some.
+    /// Wraps a file so that digests are compared, or says that those it has are not.
     pub(crate) fn open(&self, file: Box<dyn TensorFile>, name: &str, json: bool) -> Box<dyn TensorFile> {
         if self.ignore_digests {
             Self::tell(&*file, name, json);

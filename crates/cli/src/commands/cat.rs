@@ -263,7 +263,7 @@ struct Output {
 }
 
 impl Output {
-    /// Ends the output, unless the elements could not be `written`; whose fault it was is told apart.
+    /// Ends the output, unless writing the elements failed (`written`). Errors name the input or standard output, whichever failed.
     fn ended(mut self, written: Result<()>) -> Result<()> {
         if let Some(error) = self.fault.take() {
             return Err(Unwritten(error).into());

@@ -130,7 +130,7 @@ struct Job<'a> {
     command: &'static str,
 }
 
-/// What is told about it.
+/// The report of such a change.
 struct Told<'r> {
     digests: &'r DigestsKept,
     losses: &'r [Loss],
